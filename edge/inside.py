@@ -19,6 +19,8 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 SMALL_A_SECOND = 60  # pings and continued messages; a browser sends neither
 HEAD_S = 15.0  # a browser that connects asks at once, and a connection that it keeps in store it opens anew
 READ_S = 15.0  # who takes an answer reads on
+LEAVE_S = 1.0  # until a socket is closed on which the browser was told that it is; that takes a message there and back
+MOST_UNHEARD = 1 << 24  # bytes that are still taken meanwhile, and passed over
 _SLICE = 4096  # bytes that are taken apart before anybody looks whether they are too many messages
 
 
@@ -142,21 +144,43 @@ def hurry(protocol: type[asyncio.Protocol]) -> type[asyncio.Protocol]:
 
 
 class BoundedProtocol(WebSocketsSansIOProtocol):
-    """uvicorn's end of a web socket, which hangs up where small frames come by the thousand.
+    """uvicorn's end of a web socket, which hangs up where small frames come by the thousand, and says why it does
+    where a message is too long.
 
-    They are taken apart and answered before the app hears of them, and nobody else is served meanwhile. Instead: an
-    option of uvicorn's.
+    Small frames are taken apart and answered before the app hears of them, and nobody else is served meanwhile. As for
+    the word that says why, uvicorn closes the socket together with it, while the browser is sending: nginx, which
+    cannot pass on the rest, then drops that word. Instead: options of uvicorn's.
     """
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
-        self._small, self._since = 0, time.monotonic()
+        self._small, self._since, self._unheard = 0, time.monotonic(), 0
 
     def data_received(self, data: bytes) -> None:
         for start in range(0, len(data), _SLICE):
+            if self.conn.parser_exc is not None:
+                self._pass_over(len(data) - start)
+                return
             if self.transport.is_closing():
                 return
             super().data_received(data[start : start + _SLICE])
+
+    def handle_parser_exception(self) -> None:
+        """Say why the socket will be closed, and leave time until it is."""
+        told = self.conn.close_sent
+        assert told is not None
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": told.code, "reason": told.reason})
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        self.close_sent = True
+        self.close_timer = self.loop.call_later(LEAVE_S, self.transport.close)
+        if self.read_paused:
+            self.read_paused = False
+            self.transport.resume_reading()
+
+    def _pass_over(self, count: int) -> None:
+        self._unheard += count
+        if self._unheard > MOST_UNHEARD:
+            self.transport.abort()
 
     def handle_ping(self) -> None:
         if self._may_go_on():

@@ -6,6 +6,8 @@ from contextlib import ExitStack
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
+from uvicorn import Config
+from uvicorn.server import ServerState
 
 from edge import inside, line
 from edge.inside import name_kind, read_message
@@ -21,6 +23,61 @@ def kept(monkeypatch):
 
 def test_a_flood_of_small_frames_and_what_no_page_says_end_their_own_socket_alone(server):
     check_floods(server)
+
+
+ASKED = (
+    b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+)
+TOO_LONG = b"\x82\xff" + (1 << 30).to_bytes(8, "big") + bytes(4)  # how a message of 1 GiB begins
+TOLD = b"\x03\xf1"  # 1009
+
+
+async def accept(scope, receive, send):
+    await send({"type": "websocket.accept"})
+    while (await receive())["type"] != "websocket.disconnect":
+        pass
+
+
+async def send_too_long(parts, leave):
+    """Send so many parts of 64 KiB of a message after its server has said that it is too long, and leave or stay.
+
+    Whether the server said so, and whether it took them all and ended in order.
+    """
+
+    def serve():
+        return inside.BoundedProtocol(Config(accept, ws_max_size=100, log_config=None), ServerState(), {})
+
+    service = await asyncio.get_running_loop().create_server(serve, "127.0.0.1", 0)
+    reader, writer = await asyncio.open_connection(*service.sockets[0].getsockname())
+    try:
+        writer.write(ASKED)
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(TOO_LONG)
+        told = TOLD in await reader.read(1000)
+        for _ in range(parts):
+            writer.write(bytes(1 << 16))
+            await writer.drain()
+        if leave:
+            writer.write_eof()
+        return told, await asyncio.wait_for(reader.read(), 20) == b""
+    except ConnectionError:
+        return told, False
+    finally:
+        writer.close()
+        service.close()
+
+
+@pytest.mark.parametrize(("parts", "taken"), [(0, True), (20, True), (200, False)])
+def test_who_sends_too_long_a_message_is_told_so_and_may_send_some_more_of_it(monkeypatch, parts, taken):
+    monkeypatch.setattr(inside, "LEAVE_S", 60.0)
+    monkeypatch.setattr(inside, "MOST_UNHEARD", 50 << 16)
+    assert run_alone(send_too_long(parts, leave=True)) == (True, taken)
+
+
+def test_who_sent_too_long_a_message_and_stays_is_hung_up_on(monkeypatch):
+    monkeypatch.setattr(inside, "LEAVE_S", 0.1)
+    assert run_alone(send_too_long(0, leave=False)) == (True, True)
 
 
 def test_only_what_pages_ask_for_is_heard():

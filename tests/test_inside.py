@@ -26,6 +26,7 @@ from streamlit.runtime.state.safe_session_state import SafeSessionState
 from uvicorn.lifespan.on import LifespanOn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.protocol import Protocol
 
 from bertviz_core.ui.frame import streamlit_inside
 from bertviz_core.ui.frame.gate import fit_gate
@@ -66,7 +67,20 @@ ATTRIBUTES = {
     uvicorn.Config: ("ws_max_size", "ws_protocol_class", "http_protocol_class"),
     LifespanOn: ("config", "receive"),
     H11Protocol: ("cycle", "connection_made", "connection_lost", "pause_writing", "resume_writing"),
-    WebSocketsSansIOProtocol: ("transport", "data_received", "handle_ping", "handle_cont"),
+    WebSocketsSansIOProtocol: (
+        "transport",
+        "data_received",
+        "handle_ping",
+        "handle_cont",
+        "handle_parser_exception",
+        "conn",
+        "queue",
+        "loop",
+        "close_sent",
+        "close_timer",
+        "read_paused",
+    ),
+    Protocol: ("parser_exc", "close_sent", "data_to_send"),
     go.Figure: ("to_dict", "to_json"),
 }
 SIGNATURES = {
@@ -81,6 +95,7 @@ SIGNATURES = {
     WebSocketsSansIOProtocol.data_received: ["self", "data"],
     WebSocketsSansIOProtocol.handle_ping: ["self"],
     WebSocketsSansIOProtocol.handle_cont: ["self", "event"],
+    WebSocketsSansIOProtocol.handle_parser_exception: ["self"],
     _coalesce_widget_states: ["old_states", "new_states"],
 }
 FIELDS = {
