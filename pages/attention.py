@@ -1,17 +1,22 @@
 """Attention: which token looks at which, from the dot product of a query and a key to the weights of the softmax."""
 
+import streamlit as st
+
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
-from bertviz_core.ui.views import attention, attention_worked
+from bertviz_core.ui.views import attention, attention_heads, attention_worked
 
 view = open_page(
     "attention",
-    "Every query is compared with every key by a dot product. Divided by √d_k, with padding masked out, these scores "
-    "go through a softmax, which makes them attention weights.",
+    "A query's dot product with every key, divided by √d_k and with padding masked out, is made a weight by a softmax.",
     attention.write_headline,
 )
 key, reason = attention.choose_key(view)
-attention.show_weights(view, key)
+one, every = st.columns([60, 40], gap="small")
+with one:
+    attention.show_weights(view, key)
+with every:
+    attention_heads.show_heads(view)
 attention.show_steps(view, key, reason)
 count = len(view.trace.tokens)
 with fold("product", "**One product taken apart** · query and key, component by component") as opened:

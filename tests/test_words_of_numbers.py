@@ -89,7 +89,9 @@ def test_a_guess_is_right_where_no_other_is_as_likely(rank, tied, right):
 def test_of_guesses_that_tie_none_is_called_the_guess(rome):
     none = rome.with_changes({f"cls.predictions.probs[token={MASK}]": 0.0})
     told = _tell_guess(none, MASK, rome.encoding).text
-    assert told.endswith("30,522 of 30,522 words tie at **0\N{NO-BREAK SPACE}%**; the word that stood there is one of these")
+    assert told.endswith(
+        "30,522 of 30,522 words tie at **0\N{NO-BREAK SPACE}%**; the word that stood there is one of these"
+    )
 
 
 def test_where_the_other_epsilon_changes_most_is_named(page, rome):  # noqa: F811

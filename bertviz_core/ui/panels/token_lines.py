@@ -15,7 +15,7 @@ from bertviz_core.ui.frame.style import describe_token
 from bertviz_core.ui.frame.view import View
 
 _LINES: Key[Sent] = Key("token-lines", None)
-_CAPTIONS = {"query": "attends (query)", "key": "is attended to (key)"}
+_CAPTIONS = {"query": "asks (query)", "key": "answers (key)"}
 _lines = load_component("token_lines")
 
 
