@@ -6,8 +6,7 @@ from bertviz_core.ui.views import query_key_value, query_key_value_worked
 
 view = open_page(
     "query_key_value",
-    "Three learned matrices turn each token's vector into a query, a key and a value. A token attends to the tokens "
-    "whose keys match its query, and sums up their values.",
+    "Three learned matrices make a query, a key and a value of each token's vector; queries are compared with keys.",
     query_key_value.write_headline,
 )
 place = query_key_value.choose_place(view)

@@ -24,9 +24,9 @@ from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, bold, escape
 from bertviz_core.formula.numbers import format_number, format_short
 
-_ROW, _SMALL, _MANY = 20, 15, 16  # pixels of a row, and of one where there are more rows than the last
+_ROW, _SMALL, _MANY = 18, 15, 16  # pixels of a row, and of one where there are more rows than the last
 _GAP = 0.035  # between two blocks, of the width
-_TOP, _BOTTOM = 30, 64
+_TOP, _BOTTOM = 26, 42
 _STRIPS = {"yaxis": (0.0, 0.52), "yaxis2": (0.58, 0.76), "yaxis3": (0.82, 1.0)}  # the products, the weights, the input
 
 
@@ -75,7 +75,7 @@ def draw_blocks(
 def _make_block(block: Block, i: int, start: int, across: tuple[float, float], end: float, colors: Palette) -> Spec:
     scale = make_color_bar(block.values, -end, end, colors)
     left, width = across
-    scale |= {"x": left + width / 2, "xanchor": "center", "len": 0.55 * width, "y": 0, "yanchor": "top", "ypad": 24,
+    scale |= {"x": left + width / 2, "xanchor": "center", "len": 0.55 * width, "y": 0, "yanchor": "top", "ypad": 8,
               "tickvals": [-end, end], "tickangle": 0}  # fmt: skip
     scale["ticktext"] = [f"{'≤ ' if block.values.min(initial=0) < -end else ''}{format_short(-end)}",
                          f"{'≥ ' if block.values.max(initial=0) > end else ''}{format_short(end)}"]  # fmt: skip

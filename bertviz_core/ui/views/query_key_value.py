@@ -31,6 +31,7 @@ from bertviz_core.ui.panels.aligned import Numbers, show_rows
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.charts import find_limit, find_robust_limit
 from bertviz_core.ui.panels.derived import Values, show_values
+from bertviz_core.ui.panels.formula_line import show_formula
 from bertviz_core.ui.panels.passes import show_passes, show_passes_chart, tell_words
 from bertviz_core.ui.panels.put import tell_put, tell_way, write_result
 from bertviz_core.ui.panels.said import tell_nowhere, tell_short, tell_token
@@ -40,7 +41,7 @@ ROWS, FITTING = 32, 16  # tokens in the blocks, at most; keys in order of fit
 _PRODUCT = ("x", "W", "x · W")  # its two factors, and itself
 _TERMS = 2_048  # products of one sum, at most, that are drawn
 _COMPONENT = Key("of_head", "")  # which component of the head is worked out
-_ABOUT = {"query": "what it asks for", "key": "what it offers", "value": "what it hands over"}
+_ABOUT = "A query says what a token asks for, a key what it offers, a value what it hands over."
 _PROJECTION = Key("projection", "query")
 
 
@@ -124,19 +125,17 @@ def show_blocks(view: View, place: Place) -> None:
     end = find_robust_limit(np.stack(list(values.values())))
     width, (layer, head) = trace.model.config.head_dim, (view.chosen.layer, view.chosen.head)
     of = SELF_ATTENTION.in_layer(layer)
-    with open_card(
-        view, "query", "Query, key and value of every token", of, f"head {head}, {width} numbers each"
-    ) as tools:
-        show_passes_chart(view, [_draw_blocks(one, place, shown, end) for one in view.passes], "blocks",
-                          "Query, key and value of every token")  # fmt: skip
-        for column, address in zip(st.columns(3), addresses.values(), strict=True):
+    see = "Query, key and value of every token"
+    with open_card(view, "query", Heading(see, _ABOUT), of, f"head {head}, {width} numbers each") as tools:
+        for column, (name, address) in zip(st.columns(3, gap="small"), addresses.items(), strict=True):
             with column:
-                st.latex(view.typeset(trace.step(address)))
+                step = trace.step(address)
+                show_formula(view.typeset(step), f"blocks-{name}", step.source)
+        show_passes_chart(view, [_draw_blocks(one, place, shown, end) for one in view.passes], "blocks", see)
         part = "" if len(shown) == total else f" Shown: tokens {shown.start}–{shown.stop - 1} of {total}."
         st.caption(
-            "Rows are tokens, columns the components of the head; all three share one scale. "
-            f"A query says {_ABOUT['query']}, a key {_ABOUT['key']}, a value {_ABOUT['value']}.{part}"
-            f"{tell_put(view, *addresses.values())}"
+            "Rows are tokens, columns the components of the head; all three share one scale."
+            f"{part}{tell_put(view, *addresses.values())}"
         )
         with tools:
             show_values("blocks", _join_values(view, values))
@@ -194,9 +193,8 @@ def show_sum(view: View, place: Place) -> None:
 def _explain_sum(view: View, place: Place, shown: range, count: int) -> str:
     left_out = f" Shown: products {shown.start}–{shown.stop - 1} of {count}." if len(shown) < count else ""
     return (
-        f"{escape_markdown(place.reason)} Each bar is one product: what comes in times its weight. A click on a "
-        f"number of {escape_markdown(read_word(view))} above shows that one here. "
-        f"In the formula: the products above 0 together, those below 0, and the bias.{left_out}"
+        f"{escape_markdown(place.reason)} A click on a number of {escape_markdown(read_word(view))} above shows that "
+        f"one here.{left_out}"
     )
 
 
