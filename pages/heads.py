@@ -11,8 +11,7 @@ from bertviz_core.ui.views.heads_token_lines import show_token_lines
 
 view = open_page(
     "heads",
-    "Every layer has several attention heads, each with its own queries, keys and values, and so its own attention "
-    "weights. Compare them all, and see what the answer becomes without one of them.",
+    "Every head of a layer has queries, keys and values, and so attention weights, of its own: what is each good for?",
     write_headline,
     ask_worth,
 )

@@ -32,7 +32,7 @@ from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import derived, picks
-from bertviz_core.ui.panels.card import open_card
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.charts import MANY_CELLS, draw_tensor
 from bertviz_core.ui.panels.looks import ALL_ZERO, tell_hardest
 from bertviz_core.ui.panels.moved import draw_difference_chart
@@ -40,7 +40,6 @@ from bertviz_core.ui.panels.panel import format_shape, show_values
 from bertviz_core.ui.panels.passes import show_passes, tell_pass
 from bertviz_core.ui.views.heads_ablation import (
     ask_worth,
-    choose_outcome,
     measure_worth,
     show_ranking,
     show_words,
@@ -52,7 +51,7 @@ from bertviz_core.ui.views.heads_worth import Worth, list_marks
 PICTURE = 32  # cells along one side of a head's small picture, at most
 NONE = "no role"
 _SLOW_S = 0.5
-_FORMULA = "Below each head its worth: $w = P - P(A = 0)$, with it less without it, its weights $A$ zeroed."
+_FORMULA = r"w = P - P(A = 0)"
 
 _STYLE = read_css(Path(__file__).with_name("heads.css"))
 _map = load_component("head_map")
@@ -107,30 +106,25 @@ def show_heads(view: View, all_heads: Summary) -> None:
 
 
 def _show_cards(view: View, all_heads: Summary, found: Found[Ablation] | None, worth: Worth | None) -> None:
-    address, count = _find_weights(view), all_heads.pictures.shape[0] * all_heads.pictures.shape[1]
-    with open_card(view, ATTENTION, f"All {count} heads", address, format_shape(view.trace, address),
-                   name="heads") as tools:  # fmt: skip
-        every, one = st.columns([56, 44], gap="medium")
-        with every:
-            _show_map(view, all_heads, worth)
-            if worth is not None:
-                choose_outcome(view)
-        with one:
-            _show_one(view, address)
-        with tools:
-            show_values(view.trace, address)
-    with open_card(view, ATTENTION, f"Layer {view.chosen.layer}, head {view.chosen.head}",
-                   "worked out from its weights, and from passes without it", name="head") as tools:  # fmt: skip
-        words, role, ranking = st.columns([36, 28, 36], gap="medium")
-        with role:
-            show_passes(view, _show_profile)
-        if found is not None and worth is not None:
-            with words:
-                show_words(view, worth)
-            with ranking:
-                show_ranking(view, worth, found)
-            with tools:
-                derived.show_values("head-worth", make_values(worth.of_heads))
+    every, one = st.columns([58, 42], gap="small")
+    with every:
+        _show_map(view, all_heads, worth)
+    with one:
+        _show_one(view)
+    words, role, ranking = st.columns([1, 1, 1], gap="small")
+    if found is not None and worth is not None:
+        with words:
+            show_words(view, worth)
+        with ranking:
+            show_ranking(view, worth, found)
+    with role:
+        _show_role(view)
+
+
+def _show_role(view: View) -> None:
+    says = "mean attention weight on each; a role from the mark on"
+    with open_card(view, ATTENTION, Heading("Its role", says), _find_weights(view), name="role"):
+        show_passes(view, _show_profile)
 
 
 def _show_profile(view: View) -> None:
@@ -139,11 +133,16 @@ def _show_profile(view: View) -> None:
     st.caption(write_profile(all_heads.of(view.chosen.layer, view.chosen.head), all_heads.tokens))
 
 
-def _show_one(view: View, address: Address) -> None:
-    st.html(f'<p class="bv-worth-title"><b>Layer {view.chosen.layer}, head {view.chosen.head}</b> rows are queries</p>')
+def _show_one(view: View) -> None:
+    address = _find_weights(view)
     chart, note = draw_difference_chart(view, address, ATTENTION) or _draw_one(view, address)
-    show_chart(chart, str(address), f"Attention weights of layer {view.chosen.layer}, head {view.chosen.head}")
-    st.caption(note + _write_reason(view))
+    heading = Heading(f"Layer {view.chosen.layer}, head {view.chosen.head}", "rows are queries, columns keys",
+                      view.typeset(view.trace.step(address)), view.trace.step(address).source)  # fmt: skip
+    with open_card(view, ATTENTION, heading, address, format_shape(view.trace, address), name="head") as tools:
+        show_chart(chart, str(address), f"Attention weights of layer {view.chosen.layer}, head {view.chosen.head}")
+        st.caption(note + _write_reason(view))
+        with tools:
+            show_values(view.trace, address)
 
 
 def _draw_one(view: View, address: Address) -> tuple[Chart, str]:
@@ -177,6 +176,8 @@ def _write_reason(view: View) -> str:
 
 def _show_map(view: View, all_heads: Summary, worth: Worth | None) -> None:
     layers, heads, size, _ = all_heads.pictures.shape
+    heading = Heading(f"All {layers * heads} heads", _tell_worth(worth), _FORMULA if worth else "",
+                      f"{layers * heads} passes, one head zeroed in each" if worth else "")  # fmt: skip
     header = {
         "shape": [layers, heads, size],
         "chosen": [view.chosen.layer, view.chosen.head],
@@ -189,14 +190,18 @@ def _show_map(view: View, all_heads: Summary, worth: Worth | None) -> None:
         "colors": list_colors(view.colors),
     }
     text = json.dumps(header).encode()
-    _map(
-        key="head-map",
-        data=len(text).to_bytes(4, "little") + text + all_heads.pictures.tobytes(),
-    )
-    st.caption(
-        f"{tell_pass(view)}Rows are layers, columns are heads; in each picture rows are queries, columns are keys. "
-        f"{_FORMULA if worth is not None else ''}{_describe_pooling(all_heads.tokens)}"
-    )
+    with open_card(view, ATTENTION, heading, _find_weights(view), name="heads") as tools:
+        _map(key="head-map", data=len(text).to_bytes(4, "little") + text + all_heads.pictures.tobytes())
+        if told := f"{tell_pass(view)}{_describe_pooling(all_heads.tokens)}".strip():
+            st.caption(told)
+        if worth is not None:
+            with tools:
+                derived.show_values("head-worth", make_values(worth.of_heads))
+
+
+def _tell_worth(worth: Worth | None) -> str:
+    """What stands below each head's picture."""
+    return "rows are layers" if worth is None else f"below each, what it is worth to {worth.name}, in {worth.unit}"
 
 
 def _list_roles(all_heads: Summary, layer: int, head: int) -> list[str]:

@@ -10,6 +10,7 @@ import streamlit as st
 from bertviz_core.analysis.ablation import Ablation, cut_place, drop_zeroed, find_outcomes, zero_head, zero_heads
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.analysis.heads import Summary
+from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.sharing.findings import Found
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state, url
@@ -19,12 +20,14 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.what_if import add_changes
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.passes import tell_pass
 from bertviz_core.ui.panels.said import name_plain, tell_percent
 from bertviz_core.ui.views.heads_worth import Worth, render_ranking, render_words
 
 _WORTH = Key("worth", "")
-_RANKING = 330  # pixels that the ranking has, also before it is known
+_SOURCE = "derived: one pass without it"
+_RANKING = 270  # pixels that the ranking has, also before it is known
 
 
 def find_base(view: View) -> Trace:
@@ -96,23 +99,31 @@ def choose_outcome(view: View) -> None:
 def show_words(view: View, worth: Worth) -> None:
     """The answer without the chosen head, and a button that leaves it out on all pages."""
     layer, head = worth.chosen
-    if view.outcome.compared:
-        st.markdown(f"**{view.passes[-1].outcome.half}**")
-    st.html(render_words(worth))
     changes = zero_head(layer, head)
     undone = set(changes) <= set(view.outcome.after.changes)
-    st.button(
-        f"Layer {layer}, head {head} is left out" if undone else f"Show the pass without layer {layer}, head {head}",
-        key="ablation-look", on_click=add_changes, args=(changes,), kwargs={"from_fragment": True}, disabled=undone,
-        icon=":material/science:",
-    )  # fmt: skip
+    heading = Heading(
+        "The answer without it", "bar: without; mark: with", rf"P(A^{{({layer})}}_{{{head}}} = 0)", _SOURCE
+    )
+    with open_card(view, ATTENTION, heading, list(worth.outcomes.values())[worth.which], name="without"):
+        if view.outcome.compared:
+            st.markdown(f"**{view.passes[-1].outcome.half}**")
+        st.html(render_words(worth))
+        name = f"layer {layer}, head {head}"
+        st.button(
+            f"{name.capitalize()} is left out" if undone else f"Show the pass without {name}",
+            key="ablation-look", on_click=add_changes, args=(changes,), kwargs={"from_fragment": True}, disabled=undone,
+            icon=":material/science:",
+        )  # fmt: skip
 
 
 def show_ranking(view: View, worth: Worth, found: Found[Ablation]) -> None:
     """The heads that matter most; as long as they are not known, how far that is."""
-    with st.container(height=_RANKING, border=False, key="worth-ranking"):
-        st.html(render_ranking(worth))
-        st.caption(tell_progress(found, "heads zeroed") or f"{tell_pass(view)}{write_counts(worth)}")
+    heading = Heading("Needed, or in its way", f"worth in {worth.unit}")
+    with open_card(view, ATTENTION, heading, list(worth.outcomes.values())[worth.which], name="ranking"):
+        choose_outcome(view)
+        with st.container(height=_RANKING, border=False, key="worth-ranking"):
+            st.html(render_ranking(worth))
+            st.caption(tell_progress(found, "heads zeroed") or f"{tell_pass(view)}{write_counts(worth)}")
 
 
 def write_counts(worth: Worth) -> str:

@@ -57,9 +57,8 @@ def render_profile(view: View, all_heads: Summary) -> str:
     rows = "".join(_render_share(s, numbers, roles) for s in shares if not np.isnan(numbers[s.name]))
     return (
         f'<p class="bv-worth-title"><b>Role: {escape(", ".join(role.name for role in roles) or "none")}</b></p>'
-        f'<p class="bv-faint">mean attention weight on the</p>'
         f'<div class="bv-profile"><div class="bv-answer">{rows}</div></div>'
-        f'<p class="bv-faint">From the mark on, it is a role.{f" Not here: {escape(absent)}." if absent else ""}</p>'
+        + (f'<p class="bv-faint">Not here: {escape(absent)}.</p>' if absent else "")
     )
 
 

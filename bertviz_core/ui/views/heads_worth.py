@@ -108,8 +108,7 @@ def render_words(worth: Worth) -> str:
         end = float(max(worth.found.without[places, layer, head].max(), worth.found.values[places].max())) or 1.0
     rows = (_render_word(worth, i, name, end if known else None) for i, name in worth.beside)
     heads = table_html.write_heads(("word", '<span class="bv-hidden">bars</span>', "without", "with"))
-    title = '<p class="bv-worth-title"><b>The answer without it</b> bar: without; mark: with</p>'
-    return title + table_html.write_table(heads, rows, "bv-words")
+    return table_html.write_table(heads, rows, "bv-words")
 
 
 def _render_word(worth: Worth, i: int, name: str, end: float | None) -> str:
