@@ -23,7 +23,9 @@ def installed():
     """All that stands in quotes in the scripts that a browser gets, as words; and what they put something behind."""
     scripts = (Path(streamlit.__file__).parent / "static").rglob("*.js")
     text = "\n".join(script.read_text(encoding="utf-8") for script in scripts)
-    return set(re.findall(r"""[`"' ]\.?([\w-]+)(?=[`"' ])""", text)), set(re.findall(r"`(st[A-Z][\w-]+)\$\{\w+\}`", text))
+    return set(re.findall(r"""[`"' ]\.?([\w-]+)(?=[`"' ])""", text)), set(
+        re.findall(r"`(st[A-Z][\w-]+)\$\{\w+\}`", text)
+    )
 
 
 def list_names(entry):

@@ -22,10 +22,9 @@ from bertviz_core.ui.panels.passes import tell_pass
 from bertviz_core.ui.views.heads import read_heads
 from bertviz_core.ui.views.heads_ablation import ask_worth, measure_worth, tell_fall
 from bertviz_core.ui.views.heads_numbers import make_values
-from bertviz_core.ui.views.heads_worth import Worth, list_marks
+from bertviz_core.ui.views.heads_worth import FORMULA, Worth, list_marks
 
 _STYLE = read_css(Path(__file__).with_name("attention_heads.css"))
-_FORMULA = r"w = P - P(A = 0)"
 _SOURCE = "derived: one pass without each head"
 
 
@@ -45,7 +44,7 @@ def _show(view: View, found: Found[Ablation] | None) -> None:
     where = ATTENTION_WEIGHTS.in_layer(layer)
     heading = Heading(f"All {view.trace.model.config.num_attention_heads} heads of layer {layer}",
                       "a click chooses one" if worth is None else f"what {worth.name} gains by each, in {worth.unit}",
-                      "" if worth is None else _FORMULA, "" if worth is None else _SOURCE)  # fmt: skip
+                      "" if worth is None else FORMULA, "" if worth is None else _SOURCE)  # fmt: skip
     with open_card(view, ATTENTION, heading, where, name="layer-heads") as tools:
         st.html(render_heads(view, all_heads.pictures[layer], worth))
         if found is not None and worth is not None:

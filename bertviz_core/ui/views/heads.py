@@ -46,12 +46,11 @@ from bertviz_core.ui.views.heads_ablation import (
     tell_most_needed,
 )
 from bertviz_core.ui.views.heads_numbers import make_values, render_profile, write_profile
-from bertviz_core.ui.views.heads_worth import Worth, list_marks
+from bertviz_core.ui.views.heads_worth import FORMULA, Worth, list_marks
 
 PICTURE = 32  # cells along one side of a head's small picture, at most
 NONE = "no role"
 _SLOW_S = 0.5
-_FORMULA = r"w = P - P(A = 0)"
 
 _STYLE = read_css(Path(__file__).with_name("heads.css"))
 _map = load_component("head_map")
@@ -176,7 +175,7 @@ def _write_reason(view: View) -> str:
 
 def _show_map(view: View, all_heads: Summary, worth: Worth | None) -> None:
     layers, heads, size, _ = all_heads.pictures.shape
-    heading = Heading(f"All {layers * heads} heads", _tell_worth(worth), _FORMULA if worth else "",
+    heading = Heading(f"All {layers * heads} heads", _tell_worth(worth), FORMULA if worth else "",
                       f"{layers * heads} passes, one head zeroed in each" if worth else "")  # fmt: skip
     header = {
         "shape": [layers, heads, size],
