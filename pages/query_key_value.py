@@ -18,7 +18,10 @@ heads, width, hidden = config.num_attention_heads, config.head_dim, config.hidde
 with fold("weights", f"**The matrix** · the head's {hidden} × {width} learned weights of its {place.name}") as opened:
     if opened:
         query_key_value_worked.show_token(view, place.name)
-with fold("heads", f"**All {heads} heads** · one long vector of {heads * width} numbers, cut into heads") as opened:
+cut = f"**All {heads} heads** · one long vector of {heads * width} numbers, cut into heads"
+if heads == 1:
+    cut = f"**The only head** · the whole vector of {width} numbers"
+with fold("heads", cut) as opened:
     if opened:
         query_key_value_worked.show_split(view, place.name)
 with fold("maps", f"**Each by itself** · all {len(view.trace.tokens)} queries, keys and values") as opened:

@@ -1,6 +1,7 @@
 """Sentences about weights, vectors and probabilities that no formula gives, which a change put there: none is false."""
 
 import re
+from math import erf
 
 import numpy as np
 import pytest
@@ -8,7 +9,9 @@ import pytest
 import bertviz_core as bv
 from bertviz_core.analysis.heads import are_shares, find_roles, has_shares, summarize
 from bertviz_core.formula.numbers import format_short
+from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.panels.worked import write_cosine
+from tests.factory import random_checkpoint
 from tests.test_put import opened
 from tests.test_said_after_changes import read_all
 
@@ -175,3 +178,52 @@ def test_a_title_tells_a_token_from_those_that_are_written_alike(page):
     naming = [title for title in naming if not title.startswith("Nearest to ")]  # an entry of the vocabulary
     assert naming and all(re.search("“(the|cat)” at position [0-9]", title) for title in naming), naming
     assert all(title.count("“the”") + title.count("“cat”") == title.count(" at position ") for title in naming), naming
+
+
+# One head, one layer.
+
+
+def test_a_model_of_one_head_in_one_layer_has_one_head_and_its_layer_is_used_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("BERTVIZ_MODELS", str(random_checkpoint(tmp_path, num_hidden_layers=1, num_attention_heads=1)))
+    place = {"text": "the the the the", "layer": "0", "head": "0"}
+    for page in ("attention_output", "formulas", "heads", "query_key_value"):
+        at = opened(page, {}, **place)
+        if page == "heads":
+            get_findings().settle(60)
+            at.run()
+        text = "\n".join([read_all(at), *(fold.label for fold in at.expander)])
+        wrong = re.findall(r"(?:[Aa]ll |of |^|>|\*)1 (?:heads|layers)\b|\b1 (?:times|passes)\b", text)
+        assert not wrong, (page, wrong)
+        assert ("Two heads left out" not in text and "Without the only head" in text) or page != "heads"
+    changed = read_all(opened("formulas", {"encoder.layer.0.intermediate.activation": "relu"}, **place))
+    assert "some in its one layer; as changed" in changed
+
+
+# Words that the LM head does not read as themselves before the first layer.
+
+
+@pytest.mark.parametrize(("text", "pad", "changes"), [
+    (SNOW, "9", {}), (SNOW, "9", {f"embeddings.word_embeddings[token={i}]": 0.0 for i in (1, 5)}), ("old", "3", {}),
+    ("old", "3", {"embeddings.word_embeddings[token=1]": 0.0}), ("[MASK]", "12", {}),
+])  # fmt: skip
+def test_only_words_that_start_as_themselves_are_said_to(bundled, text, pad, changes):
+    trace = bv.run(bundled, text, changes=changes)
+    own = trace["embeddings.LayerNorm"].astype(np.float64)
+    inner = own @ trace["cls.predictions.transform.dense.weight"] + trace["cls.predictions.transform.dense.bias"]
+    inner = np.array([[0.5 * x * (1 + erf(x / 2**0.5)) for x in row] for row in inner])
+    inner = (inner - inner.mean(axis=1, keepdims=True)) / inner.std(axis=1, keepdims=True)
+    inner = inner * trace["cls.predictions.transform.LayerNorm.weight"]
+    inner = inner + trace["cls.predictions.transform.LayerNorm.bias"]
+    best = (inner @ trace["cls.predictions.decoder.weight"] + trace["cls.predictions.decoder.bias"]).argmax(axis=1)
+    alike = [int(best[i]) == int(trace["input_ids"][i]) for i, token in enumerate(trace.tokens) if token[0] != "["]
+    said = read_all(opened("layers", changes, text, pad=pad, token="1"))
+    number = "one starts as itself" if sum(alike) == 1 else "none starts as itself"
+    expected = (
+        f"Of {len(alike)} words shown {sum(alike)} start as themselves." if 1 < sum(alike) < len(alike)
+        else f"Of {len(alike)} words shown {number}." if 1 < len(alike) > sum(alike)
+        else "Every word shown starts as itself." if len(alike) > 1
+        else "" if not alike
+        else "The word shown starts as itself." if alike[0] else "The word shown does not start as itself."
+    )  # fmt: skip
+    assert expected in said and "unmasked token starts" not in said
+    assert alike or "as itself" not in said

@@ -24,7 +24,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION, VALUE, Step
 from bertviz_core.formula.tex import bracket_negative, take_ends, write_sum
-from bertviz_core.formula.texts import name_token
+from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.programs.names import CONTEXT, SELF_ATTENTION
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import label_tokens
@@ -220,7 +220,7 @@ def show_heads(view: View) -> None:
     cell = output.fix(token=token, hidden=find_strongest(drawn[-1]))
     source, weight, bias = (Address(leaf.address) for leaf in step.leaves)
     heading = Heading(
-        f"{heads} heads, side by side, through the output matrix",
+        f"{write_count(heads, 'head')}{', side by side,' if heads > 1 else ''} through the output matrix",
         "Every head meets its own rows of it; the products and the bias add up.", _write_heads(view, step), step.source,
         cell, style.break_lines(_write_sum(view, cell, drawn[:-1, cell.at["hidden"]])),
     )  # fmt: skip

@@ -183,7 +183,8 @@ def _show_one(view: View, found: Bringing) -> None:
 def _show_every(view: View, found: Bringing) -> None:
     """All heads, as squares: framed the weight, filled what is taken."""
     own = SELF_ATTENTION.in_layer(view.chosen.layer)
-    heading = Heading(f"The same in all {len(found.taken)} heads", "",
+    every = f"all {len(found.taken)} heads" if len(found.taken) > 1 else "the only head"
+    heading = Heading(f"The same in {every}", "",
                       _write_result(view), "frame: weight; filled: taken")  # fmt: skip
     with open_card(view, VALUE, heading, own.enter("value")) as tools:
         with tools:

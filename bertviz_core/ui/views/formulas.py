@@ -34,10 +34,12 @@ def write_headline(view: View) -> Said:
     parts = {"formulas": tell_count(len(alike)), "layers": tell_count(trace.model.config.num_hidden_layers),
              "numbers": tell_count(numbers)}  # fmt: skip
     start = "What is a pass made of? **{formulas} formulas**, "
+    once = trace.model.config.num_hidden_layers == 1
     if trace.changes:
-        form = f"{start}some in each of {{layers}} layers; as changed, they give {{numbers}} numbers"
+        layers = "its one layer" if once else "each of {layers} layers"
+        form = f"{start}some in {layers}; as changed, they give {{numbers}} numbers"
         return say(Claim("formulas and changes", form, parts))
-    form = f"{start}those of a layer used {{layers}} times, give {{numbers}} numbers"
+    form = f"{start}those of a layer used {'once' if once else '{layers} times'}, give {{numbers}} numbers"
     return say(Claim("formulas", form, parts))
 
 

@@ -175,8 +175,10 @@ def _write_reason(view: View) -> str:
 
 def _show_map(view: View, all_heads: Summary, worth: Worth | None) -> None:
     layers, heads, size, _ = all_heads.pictures.shape
-    heading = Heading(f"All {layers * heads} heads", _tell_worth(worth), FORMULA if worth else "",
-                      f"{layers * heads} passes, one head zeroed in each" if worth else "")  # fmt: skip
+    every, passes = f"All {layers * heads} heads", f"{layers * heads} passes, one head zeroed in each"
+    if layers * heads == 1:
+        every, passes = "The only head", "1 pass, with that head zeroed"
+    heading = Heading(every, _tell_worth(worth), FORMULA if worth else "", passes if worth else "")
     header = {
         "shape": [layers, heads, size],
         "chosen": [view.chosen.layer, view.chosen.head],

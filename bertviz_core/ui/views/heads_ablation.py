@@ -130,6 +130,9 @@ def write_counts(worth: Worth) -> str:
     """How many heads an answer needs, and how many are in its way."""
     known = worth.of_heads[~np.isnan(worth.of_heads)]
     needed, hinders = int((known > 0).sum()), int((known < 0).sum())
+    if worth.of_heads.size == 1:
+        moves = "falls" if needed else "rises" if hinders else "stays as it is"
+        return escape_markdown(f"Without the only head {worth.name} {moves}.")
     return escape_markdown(
         f"Without {needed} of {known.size} heads {worth.name} falls, without {hinders} it rises. Two heads left out "
         "together need not change it by the sum of both."

@@ -19,6 +19,7 @@ from bertviz_core.formula.steps import ATTENTION, PREDICTION
 from bertviz_core.formula.tex import write_products
 from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
+from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
@@ -87,12 +88,29 @@ def show_lens_everywhere(view: View) -> Derived:
     return Derived(
         "lens-everywhere", "Top prediction at every token and stage, with its probability", figure,
         Origin(_READ_FROM, PREDICTION, r"\hat{w}^{(i)}_t = \underset{v}{\mathrm{argmax}}\; P^{(i)}_{t,v}",
-               "The LM head, applied at every token and stage; only the top prediction is shown. An unmasked token "
-               "starts as itself; a masked one must be predicted from the other tokens, layer by layer."),
+               "The LM head, applied at every token and stage; only the top prediction is shown. "
+               f"{_tell_starts(trace, shown, found[:, 0])}A masked token must be predicted from the other tokens, "
+               "layer by layer."),
         values=Values(shares, names, stages), note=f"1 is certain. The table gives the predicted entry.{part}",
         table=render_table("token", names, [Column(stage, [entry(i) for i in column.tolist()]) for stage, column in
                                             zip(stages, found.T, strict=True)], chosen={token - shown.start}),
     )  # fmt: skip
+
+
+def _tell_starts(trace: Trace, shown: range, first: np.ndarray) -> str:
+    """How many words the head reads as themselves before the first layer. first: its best entry for those shown."""
+    special, ids = trace.model.tokenizer.special_tokens, trace["input_ids"]
+    alike = [int(ids[i]) == entry for i, entry in zip(shown, first.tolist(), strict=True)
+             if trace.tokens[i] not in special]  # fmt: skip
+    if not alike:
+        return ""
+    if all(alike):
+        return "Every word shown starts as itself. " if len(alike) > 1 else "The word shown starts as itself. "
+    if len(alike) == 1:
+        return "The word shown does not start as itself. "
+    if sum(alike) < 2:
+        return f"Of {len(alike)} words shown {'one' if any(alike) else 'none'} starts as itself. "
+    return f"Of {len(alike)} words shown {sum(alike)} start as themselves. "
 
 
 def show_words(view: View) -> None:

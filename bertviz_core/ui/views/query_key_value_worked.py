@@ -96,8 +96,11 @@ def show_split(view: View, name: str) -> Derived:
     symbol, place, column = style.make_painter(view.colors)(step.output), view.chosen.token, find_strongest(rows[head])
     long, cell = rf"\left({x}\, {weight} + {bias}\right)", at.fix(head=head, head_dim=column)
     number = format_latex(work_out(trace, cell))
+    title = f"{heads} heads: each takes {width} components of one long vector"
+    if heads == 1:
+        title = "1 head: it takes the whole vector"
     return Derived(
-        f"split-{name}", f"{heads} heads: each takes {width} components of one long vector",
+        f"split-{name}", title,
         draw_cut(rows.ravel(), heads, head, find_robust_limit(rows), view.colors, step.kind),
         Origin(at, step.kind, rf"{symbol}_{{i,\,t,\,j}} = {long}_{{t,\; i\, d_k + j}}",
                f"Nothing is computed here: entry $j$ of head $i$ is entry $i\\, d_k + j$ of the long vector, "
