@@ -151,7 +151,7 @@ def _render_title(title: str | Title, look: str) -> str:
     looks = " ".join(filter(None, (look if look == WORD else "", kind)))
     said = f' class="{looks}"' if looks else ""
     written = _POWER.sub(r"e<sup>\1</sup>", escape(text))
-    return f'<th scope="col"{said}>{written}</th>'
+    return f'<th scope="col"{said}>{written}</th>' if written else "<td></td>"
 
 
 def _find_step(row: Row) -> Address | None:
