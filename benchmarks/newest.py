@@ -1,6 +1,6 @@
 """Runs the tests with the newest releases of Streamlit and Plotly: what of their inside is gone, and what else fails.
 
-    python benchmarks/newest.py                                             # all tests but slow ones
+    python benchmarks/newest.py                                             # all tests but slow and rare ones
     python benchmarks/newest.py tests/test_inside.py tests/test_selectors.py    # or whatever pytest is given
 
 They are installed into a virtual environment that is thrown away; all else is found in the one that runs this. The exit

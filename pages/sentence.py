@@ -9,7 +9,7 @@ from bertviz_core.ui.views import sentence, sentence_answer, sentence_verdict
 
 view = open_page(
     "sentence",
-    "The pooler reads the last vector at [CLS] for the whole input; a matrix makes logits of it, and the softmax "
+    "A matrix makes logits of the last vectors, of all tokens or of what the pooler makes of [CLS], and the softmax "
     "probabilities.",
     sentence.write_headline,
 )

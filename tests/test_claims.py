@@ -83,7 +83,7 @@ def test_all_that_pages_say_of_60_states_is_true(models, monkeypatch):
     assert tell_all(models, monkeypatch, 60) <= set(ORACLES)
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_all_that_pages_say_of_300_states_is_true_and_each_claim_is_seen(models, monkeypatch):
     said = tell_all(models, monkeypatch, 300)
     assert set(ORACLES) - said == set(UNREACHED), "each is seen, where a comparison holds and where it does not"

@@ -55,7 +55,10 @@ def walk_to(app, cell):
         )
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize(
+    "size",
+    [pytest.param(size, id=name, marks=[pytest.mark.rare] * (name == "1440")) for name, size in SIZES.items()],
+)
 def test_nearly_every_kind_of_number_is_explained_on_one_screen(chromium, server, rome, size):
     cells = list(list_kinds(rome))
     assert len(cells) >= 60

@@ -83,7 +83,7 @@ def assert_recomputed(why, leaves, tolerance):
     assert error <= tolerance * (scale if np.isfinite(scale) else abs(why.value)), why.address
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_fifty_cells_of_every_address_agree_with_the_trace(rome):
     """Value, recomputed value, and the operands' addresses and values."""
     chance, whole = random.Random(20181011), Whole(rome)

@@ -70,7 +70,7 @@ def number(text):
     return float(text.replace("−", "-").replace(",", ""))
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_a_number_of_every_address_stands_on_the_page_as_in_the_trace(page, rome):
     chance = random.Random(20170612)
     for path in rome.addresses:

@@ -174,7 +174,7 @@ def test_lines_from_one_sentence_to_the_other(app):
     assert places == {"query": list(range(8)), "key": list(range(8, 14))}
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_many_tokens_are_drawn_around_the_chosen_one(app):
     opened(app, layer=5)
     app.type("very " * 300 + "[MASK] " + "very " * 200)

@@ -206,7 +206,7 @@ def test_quick_ways_through_the_history_end_where_they_lead(app):
         assert see(app) == seen[place], steps
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_quick_ways_through_the_components_of_a_page_end_where_they_lead(app):
     """Its own menu said over and over what it had shown before."""
     seen = list_places(

@@ -12,6 +12,7 @@ from bertviz_core.analysis.walk import choose_stops, tell_story
 from bertviz_core.formula.address import parse
 from bertviz_core.sharing.findings import Findings, Found
 from bertviz_core.ui.frame.resources import get_findings
+from bertviz_core.ui.views.story import Story, _tell_hidden
 from tests.test_pages import APP
 
 ROME = "When in Rome, do as the [MASK] do."
@@ -76,6 +77,13 @@ def test_the_page_says_no_cause_and_measures_one():
     before, after = float(trace[start]), hide(trace.model, token, start.at["vocab"])
     said = re.search(rf"Hide “{word}” behind \\\[MASK\\\], and “people” goes from ([\d.]+).% to ([\d.]+).%", told)
     np.testing.assert_allclose([float(number) / 100 for number in said.groups()], [before, after], atol=6e-4)
+
+
+def test_what_is_written_alike_with_a_token_hidden_is_said_to_stay(rome):
+    story = Story(rome, "“people”", find_start(rome), ())
+    near, far = ({5: story.value + by} for by in (1e-7, 0.1))
+    assert "“people” stays at 6.6" in _tell_hidden(story, 5, Found(near, 1.0, over=True))
+    assert "“people” goes from 6.6" in _tell_hidden(story, 5, Found(far, 1.0, over=True))
 
 
 def read_rows(at, name):

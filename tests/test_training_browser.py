@@ -79,7 +79,7 @@ def test_pause_go_on_stop_and_reset(app):
     assert app.query == LONG
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_another_browser_waits_in_the_queue_until_the_tab_before_it_is_gone(chromium, server):
     with visit(chromium, server) as second:
         first = open_window(chromium, **WIDE).new_page()

@@ -54,7 +54,7 @@ def test_the_ways_along_links_can_be_all_pairs():
     assert walked == set(permutations(range(count), 2))
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 @pytest.mark.parametrize("stride", STRIDES)
 def test_following_a_link_shows_what_its_address_shows(app, fresh, stride):
     """What is on screen after a link was followed is what a fresh browser shows for the address."""
@@ -136,7 +136,7 @@ IN_THE_DRAWER = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 @pytest.mark.parametrize("choices", [ALONG_THE_FRAME, IN_THE_DRAWER], ids=["frame", "drawer"])
 def test_back_undoes_every_choice_and_forward_does_it_again(app, fresh, choices):
     app.open("attention", **PLACE, pad=24)  # a length that the menu does not offer
@@ -184,7 +184,7 @@ def test_the_link_that_is_shared_shows_all(app, fresh):
     assert fresh(link) == app.shown()
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_a_long_sentence_is_shared_compressed(app, fresh):
     text = "the river rose and the people went to the [MASK] on the hill " * 20
     app.open("attention")

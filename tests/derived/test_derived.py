@@ -66,9 +66,13 @@ MODELS = {
 }
 
 
-@pytest.fixture(
-    scope="module", params=[pytest.param(name, marks=pytest.mark.xdist_group(f"derived: {name}")) for name in SCENES]
-)
+def grouped(name):
+    """All that looks at one scene runs in one process, where it is made once; the dearest seldom."""
+    return pytest.param(name, marks=[pytest.mark.xdist_group(f"derived: {name}"),
+                                     *([pytest.mark.rare] if name == "a long sentence" else [])])  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=map(grouped, SCENES))
 def found(request, tmp_path_factory):
     """Every panel of a scene with what it should show."""
     name, asked = request.param, SCENES[request.param]

@@ -55,7 +55,9 @@ def write_headline(view: View) -> Said:
         elif any(trace.encoding.segments):
             form = "Does segment 1 follow segment 0? **{share}** that it does"
         return say(Claim("next sentence", form, parts))
-    if _CLASSES in trace and "token" not in trace.dims(_CLASSES):
+    if _CLASSES in trace and "token" in trace.dims(_CLASSES):
+        return say("Which class has each token?")
+    if _CLASSES in trace:
         shares = trace[_CLASSES.enter("probs")]
         best = int(shares.argmax())
         parts = {"share": tell_percent(shares[best]), "name": name_plain(trace.model.labels[best])}

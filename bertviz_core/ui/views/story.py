@@ -168,11 +168,10 @@ def _tell_hidden(story: Story, token: int, found: Found[Hidden]) -> str:
     if without is None:
         return ""
     write = format_percent if story.start.name == "probs" else format_number
-    to = write(without) if isinstance(without, float) else without
+    was, to = write(story.value), write(without) if isinstance(without, float) else without
+    changes = f"goes from {was} to {to}" if was != to else f"stays at {was}"
     name, word = map(escape_markdown, (story.name.partition(" at position")[0], name_token(story.trace.tokens, token)))
-    return (
-        f"**Hide {word} behind \\[MASK\\], and {name} goes from {write(story.value)} to {to}**; for every token: below."
-    )
+    return f"**Hide {word} behind \\[MASK\\], and {name} {changes}**; for every token: below."
 
 
 def _list_shown(story: Story) -> tuple[int, ...]:
