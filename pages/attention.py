@@ -1,10 +1,8 @@
 """Attention: which token looks at which, from the dot product of a query and a key to the weights of the softmax."""
 
-import streamlit as st
-
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
-from bertviz_core.ui.views import attention, attention_heads, attention_worked
+from bertviz_core.ui.views import attention, attention_worked
 
 view = open_page(
     "attention",
@@ -12,11 +10,7 @@ view = open_page(
     attention.write_headline,
 )
 key, reason = attention.choose_key(view)
-one, every = st.columns([60, 40], gap="small")
-with one:
-    attention.show_weights(view, key)
-with every:
-    attention_heads.show_heads(view)
+attention.show_weights(view, key)
 attention.show_steps(view, key, reason)
 count = len(view.trace.tokens)
 with fold("product", "**One product taken apart** · query and key, component by component") as opened:

@@ -99,17 +99,25 @@ def head_ranking(s: Scene, count: str, all_of: str, title: str) -> Truth:
 
 @truth("heads", "encoder.layer.*.attention.self.probs[head=*]")
 def chosen_head(s: Scene, layer: str, head: str) -> Truth:
-    """The large map with its lines, in the card of all heads."""
-    weights, told = s.own("attention.self.probs")[s.head], [s.config.num_hidden_layers * s.config.num_attention_heads]
+    """The large map with its lines."""
+    weights = s.own("attention.self.probs")[s.head]
     if len(weights) > LINES:
-        return Truth([Map(weights)], weights, told=told, may=pooled(s))
+        return Truth([Map(weights)], weights)
     looked = weights.argmax(axis=1)
     others = [i for i in s.real if i != s.token]
     ends = [list(zip(queries, looked[queries], strict=True)) for queries in (others, [s.token])]
     named = points(y=list(range(len(weights))), text=[f"<b>{name}</b>" if i == looked[s.token] else name
                                                       for i, name in enumerate(s.names)])  # fmt: skip
     drawn = [*map(Curves, ends), named, Map(weights)]
-    return Truth(drawn, weights, told=told, may=pooled(s))
+    return Truth(drawn, weights)
+
+
+@truth("heads", "All * heads")
+def all_heads(s: Scene, count: str) -> Truth:
+    """The map of all heads; what stands below each is a component's."""
+    heads = s.config.num_hidden_layers * s.config.num_attention_heads
+    assert int(count) == heads
+    return Truth(told=[heads], may=pooled(s))
 
 
 @truth("heads", "Which token attends to which")
@@ -128,24 +136,37 @@ def pooled(s: Scene) -> list[int]:
     return [real, -(-real // 32), -(-real // 32) - 1]
 
 
-@truth("heads", "Layer *, head *")
-def head_card(s: Scene, layer: str, head: str) -> Truth:
-    """The answer without the head, its role and what it is measured by, and which heads the answer needs."""
+@truth("heads", "Its role")
+def head_role(s: Scene) -> Truth:
+    """The chosen head's role and what it is measured by."""
     numbers = measure(s, s.layer, s.head)
     profile = [(short, numbers[name]) for short, name in SHARES.items() if numbers[name] is not None]
     roles = [numbers[ROLES[role]] for role in name_roles(numbers)]
     thresholds = [0.9 if role == "broad" else 0.5 for role in name_roles(numbers)]
     real, entropy = sum(s.trace.encoding.mask), float(numbers["entropy"] or 0)
+    told = [*roles, *thresholds, entropy, float(np.log2(real)), 2.0**entropy, numbers["distance"]]
+    return Truth(told=told, answers=[profile])
+
+
+@truth("heads", "The answer without it")
+def answer_without(s: Scene) -> Truth:
+    """The likeliest words with and without the chosen head."""
     probs = softmax(s.hf_run.prediction_logits[0, s.token].double().numpy())
     words, without = best(probs, 5), zero_heads(s)
-    worth = (probs[words[0]] - without[..., words[0]]).ravel()
     answer = {"without": list(without[s.layer, s.head, words]), "with": list(probs[words])}
+    return Truth(tables=[answer], rows=[f"“{s.word(i)}”" for i in words])
+
+
+@truth("heads", "Needed, or in its way")
+def head_ranks(s: Scene) -> Truth:
+    """Which heads the answer needs."""
+    probs = softmax(s.hf_run.prediction_logits[0, s.token].double().numpy())
+    first = best(probs, 5)[0]
+    worth = (probs[first] - zero_heads(s)[..., first]).ravel()
     power = int(np.floor(np.log10(100 * abs(worth).max()))) if abs(worth).max() < 0.001 else 0
-    places = rank_needed(worth)
-    ranked = {"number": [100 * worth[i] / 10.0**power for i in places]}
-    told = [*roles, *thresholds, entropy, float(np.log2(real)), 2.0**entropy, numbers["distance"],
-            *map(int, ((worth > 0).sum(), worth.size, (worth < 0).sum()))]  # fmt: skip
-    return Truth(told=told, answers=[profile], tables=[answer, ranked], rows=[f"“{s.word(i)}”" for i in words])
+    ranked = {"number": [100 * worth[i] / 10.0**power for i in rank_needed(worth)]}
+    told = list(map(int, ((worth > 0).sum(), worth.size, (worth < 0).sum())))
+    return Truth(told=told, tables=[ranked])
 
 
 def rank_needed(worth: np.ndarray) -> list[int]:

@@ -67,10 +67,10 @@ def tell_most_needed(view: View) -> Said:
     if found.value is None or not found.whole:
         return say(f"{question}Each is zeroed in turn, and the answer compared")
     name = cut_place(next(iter(find_outcomes(asked.trace, view.chosen.token))))
-    return say(question, tell_fall(found.value, name))
+    return say(question, _tell_fall(found.value, name))
 
 
-def tell_fall(found: Ablation, name: str) -> Said:
+def _tell_fall(found: Ablation, name: str) -> Said:
     """What becomes of the likeliest answer without the head that it needs most."""
     row = found.without[0].ravel()
     place = int(row.argmin())
