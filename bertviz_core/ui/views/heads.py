@@ -46,11 +46,10 @@ from bertviz_core.ui.views.heads_ablation import (
     tell_most_needed,
 )
 from bertviz_core.ui.views.heads_numbers import make_values, render_profile, write_profile
-from bertviz_core.ui.views.heads_worth import Worth, list_marks
+from bertviz_core.ui.views.heads_worth import FORMULA, Worth, list_marks
 
 PICTURE = 32  # cells along one side of a head's small picture, at most
 NONE = "no role"
-_FORMULA = r"w = P - P(A = 0)"  # with a head, less the same with its weights zeroed
 _SLOW_S = 0.5
 
 _STYLE = read_css(Path(__file__).with_name("heads.css"))
@@ -179,7 +178,7 @@ def _show_map(view: View, all_heads: Summary, worth: Worth | None) -> None:
     every, passes = f"All {layers * heads} heads", f"{layers * heads} passes, one head zeroed in each"
     if layers * heads == 1:
         every, passes = "The only head", "1 pass, with that head zeroed"
-    heading = Heading(every, _tell_worth(worth), _FORMULA if worth else "", passes if worth else "")
+    heading = Heading(every, _tell_worth(worth), FORMULA if worth else "", passes if worth else "")
     header = {
         "shape": [layers, heads, size],
         "chosen": [view.chosen.layer, view.chosen.head],

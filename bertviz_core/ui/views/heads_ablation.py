@@ -23,7 +23,7 @@ from bertviz_core.ui.frame.what_if import add_changes
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.passes import tell_pass
 from bertviz_core.ui.panels.said import name_plain, tell_percent
-from bertviz_core.ui.views.heads_worth import Worth, render_ranking, render_words
+from bertviz_core.ui.views.heads_worth import FORMULA, Worth, render_ranking, render_words
 
 _WORTH = Key("worth", "")
 _SOURCE = "derived: one pass without it"
@@ -118,7 +118,7 @@ def show_words(view: View, worth: Worth) -> None:
 
 def show_ranking(view: View, worth: Worth, found: Found[Ablation]) -> None:
     """The heads that matter most; as long as they are not known, how far that is."""
-    heading = Heading("Needed, or in its way", f"worth in {worth.unit}")
+    heading = Heading("Needed, or in its way", f"worth in {worth.unit}", FORMULA, "derived: one pass without each")
     with open_card(view, ATTENTION, heading, list(worth.outcomes.values())[worth.which], name="ranking"):
         choose_outcome(view)
         with st.container(height=_RANKING, border=False, key="worth-ranking"):

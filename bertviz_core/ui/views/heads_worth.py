@@ -19,6 +19,7 @@ from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.panels import table_html
 
+FORMULA = r"w = P - P(A = 0)"  # with a head, less the same with its weights zeroed
 _LISTED = 4  # heads at each end
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
