@@ -203,8 +203,11 @@ def write_bad(place: Path) -> list[Path]:
 
     huge, marked = (random_checkpoint(place / name) for name in ("huge", "marked"))
     weights = load_file(huge / "model.safetensors")
-    save_file({name: torch.full_like(each, 1e30) for name, each in weights.items()}, huge / "model.safetensors",
-              {"format": "pt"})  # fmt: skip
+    save_file(
+        {name: torch.full_like(each, 1e30) for name, each in weights.items()},
+        huge / "model.safetensors",
+        {"format": "pt"},
+    )
     words = (marked / "vocab.txt").read_text(encoding="utf-8")
     for word, markup in (("cat", "<a href='https://example.org'>cat</a>"), ("sat", "<img src=x onerror=alert(1)>")):
         words = words.replace(f"\n{word}\n", f"\n{markup}\n")

@@ -48,8 +48,10 @@ MOST_S, RECOVERED_S = 1.0, 5.0  # bounds: of the 95th percentile during an attac
 WINDOW_S = 5.0  # so long it must be well to be well
 PATIENCE_S = 30.0  # who is not well by then does not recover
 _LOOK_S = 0.5
-_HEAD = (f"{'attack':13s}{'server':8s}{'before':>12}{'during':>13}{'after':>13}{'recovery':>10}{'process':>9}"
-         f"{'family':>8}{'all MB':>8}{'stolen':>8}{'traces':>8}{'errors':>8}")  # fmt: skip
+_HEAD = (
+    f"{'attack':13s}{'server':8s}{'before':>12}{'during':>13}{'after':>13}{'recovery':>10}{'process':>9}"
+    f"{'family':>8}{'all MB':>8}{'stolen':>8}{'traces':>8}{'errors':>8}"
+)
 
 
 @dataclass
@@ -133,12 +135,14 @@ class Row:
         held = max(self.memory.process, self.memory.family)
         checks = (
             (self.during[1] > MOST_S, f"95th percentile {self.during[1]:.2f} s, at most {MOST_S:g} s"),
-            (self.recovery is None or self.recovery > RECOVERED_S,
-             f"recovery {_say_seconds(self.recovery)}, at most {RECOVERED_S:g} s"),
+            (
+                self.recovery is None or self.recovery > RECOVERED_S,
+                f"recovery {_say_seconds(self.recovery)}, at most {RECOVERED_S:g} s",
+            ),
             (held > memory_mb, f"{held:.0f} MB, at most {memory_mb:.0f} MB"),
             (self.tracebacks > 0, f"{self.tracebacks} tracebacks, at most none"),
             (bool(self.trouble), f"{sum(self.trouble.values())} times something went wrong, at most none"),
-        )  # fmt: skip
+        )
         return [said for broken, said in checks if broken]
 
 
@@ -176,8 +180,10 @@ async def watch(pid: int, memory: Memory) -> None:
 async def hold(server: Server | Outside, name: str, attack: Attack, kind: str, asked: argparse.Namespace) -> Row:
     """Visitors before, during and after an attack."""
     memory, tally, pid = Memory(), Tally(), server.pids[0]
-    guests = [Guest(server.url, i, math.inf, tally, CHOICES_OF_A_VISIT, attack.deadly, PAUSES_S)
-              for i in range(asked.visitors)]  # fmt: skip
+    guests = [
+        Guest(server.url, i, math.inf, tally, CHOICES_OF_A_VISIT, attack.deadly, PAUSES_S)
+        for i in range(asked.visitors)
+    ]
     watching = asyncio.create_task(watch(pid, memory))
     visits = [asyncio.create_task(guest.attend(i * PAUSES_S[1] / len(guests))) for i, guest in enumerate(guests)]
 
@@ -198,9 +204,19 @@ async def hold(server: Server | Outside, name: str, attack: Attack, kind: str, a
     ends = await asyncio.gather(*visits, return_exceptions=True)
     tally.trouble.update(f"a visitor gave up: {end!r}" for end in ends if isinstance(end, Exception))
     later, answers = [wait for wait in waits if wait.begin >= over], sum(begin <= wait.end < over for wait in waits)
-    return Row(name, kind, summarize(waits, calm, begin, now), summarize(waits, begin, over, now),
-               summarize(later, over, now, now), find_recovery(waits, over, now), memory, stolen, answers,
-               trouble=dict(+tally.trouble), done=done)  # fmt: skip
+    return Row(
+        name,
+        kind,
+        summarize(waits, calm, begin, now),
+        summarize(waits, begin, over, now),
+        summarize(later, over, now, now),
+        find_recovery(waits, over, now),
+        memory,
+        stolen,
+        answers,
+        trouble=dict(+tally.trouble),
+        done=done,
+    )
 
 
 async def warm_up(list_waits: Callable[[], list[Wait]], seconds: float) -> None:
@@ -250,12 +266,16 @@ def render_row(row: Row, memory_mb: float) -> str:
     """A line of the table; below it what was done, what went wrong, and which bounds that breaks."""
     waited = [f"{median:.2f} {late:.2f}" for median, late in (row.before, row.during, row.after)]
     held = row.memory
-    lines = [f"{row.attack:13s}{row.server:8s}{waited[0]:>12}{waited[1]:>13}{waited[2]:>13}"
-             f"{_say_seconds(row.recovery):>10}{held.process:9.0f}{held.family:8.0f}{held.whole:8.0f}"
-             f"{row.stolen:8.0%}{row.tracebacks:8d}{sum(row.trouble.values()):8d}"]  # fmt: skip
+    lines = [
+        f"{row.attack:13s}{row.server:8s}{waited[0]:>12}{waited[1]:>13}{waited[2]:>13}"
+        f"{_say_seconds(row.recovery):>10}{held.process:9.0f}{held.family:8.0f}{held.whole:8.0f}"
+        f"{row.stolen:8.0%}{row.tracebacks:8d}{sum(row.trouble.values()):8d}"
+    ]
     most = sorted(row.done.items(), key=lambda each: -each[1])[:8]
-    lines += [f"  {row.answers} answers to visitors during the attack, which did: "
-              + (", ".join(f"{n} {what}" for what, n in most if n) or "nothing")]  # fmt: skip
+    lines += [
+        f"  {row.answers} answers to visitors during the attack, which did: "
+        + (", ".join(f"{n} {what}" for what, n in most if n) or "nothing")
+    ]
     lines += [f"  {n} x {what}" for what, n in sorted(row.trouble.items(), key=lambda each: -each[1])[:6]]
     return "\n".join([*lines, *(f"  BROKEN: {said}" for said in row.list_broken(memory_mb))])
 

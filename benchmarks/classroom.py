@@ -40,8 +40,10 @@ _LOOK_S = 1.0  # between two looks at the memory
 _SAY_S = 30.0  # between two lines about it, under churn
 _MB = 1_000_000
 TRACEBACK, _LONGEST = "Traceback ", 4_000  # plain or coloured, as the log has it; characters of one that are printed
-_HEAD = (f"{'app':14s}{'users':>6}{'runs':>7}{'median':>8}{'95th':>7}{'longest':>8}{'first':>7}{'errors':>7}{'back':>6}"
-         f"{'MB':>7}{'ms/run':>8}{'client':>8}")  # fmt: skip
+_HEAD = (
+    f"{'app':14s}{'users':>6}{'runs':>7}{'median':>8}{'95th':>7}{'longest':>8}{'first':>7}{'errors':>7}{'back':>6}"
+    f"{'MB':>7}{'ms/run':>8}{'client':>8}"
+)
 
 
 @dataclass(frozen=True)
@@ -151,9 +153,16 @@ async def kill_again(server: Server | Outside, every: float, until: float) -> No
 def browsing(url: str, plan: Plan) -> Iterator[list[subprocess.Popen[str]]]:
     """Real browsers that visit the app for a plan's time, each with a process of its own."""
     command = [sys.executable, str(Path(__file__).with_name("browsers.py")), url, str(plan.seconds)]
-    browsers = [subprocess.Popen([*command, str(plan.seed * 1000 + i)], env={**os.environ, "PYTHONPATH": str(ROOT)},
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-                for i in range(plan.browsers)]  # fmt: skip
+    browsers = [
+        subprocess.Popen(
+            [*command, str(plan.seed * 1000 + i)],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for i in range(plan.browsers)
+    ]
     try:
         yield browsers
     finally:
@@ -183,8 +192,9 @@ def find_percentile(times: Sequence[float], percent: int) -> float:
 def find_growth(memory: Sequence[tuple[float, int]]) -> tuple[float, float]:
     """Bytes: the median of the second quarter of the time, and how much larger that of the last one is."""
     quarter = len(memory) // 4
-    before, after = (statistics.median([held for _, held in part]) for part in (memory[quarter : 2 * quarter],
-                                                                                memory[-quarter:]))  # fmt: skip
+    before, after = (
+        statistics.median([held for _, held in part]) for part in (memory[quarter : 2 * quarter], memory[-quarter:])
+    )
     return before, after - before
 
 
@@ -195,16 +205,23 @@ def print_row(name: str, users: int, row: Row, log: str) -> None:
     errors, peak = sum(row.trouble.values()) + len(tracebacks), max((held for _, held in row.memory), default=0)
     spent = row.spent_ms / max(1, runs + len(row.browsers.times))
     times = [find_percentile(tally.times, percent) for percent in (50, 95)]
-    print(f"{name[:13]:14s}{users:6d}{runs:7d}{times[0]:8.2f}{times[1]:7.2f}{max(tally.times, default=0):8.2f}"
-          f"{find_percentile(tally.first, 95):7.2f}{errors:7d}{len(tally.back):6d}{peak / _MB:7.0f}{spent:8.0f}"
-          f"{row.own:8.0%}", flush=True)  # fmt: skip
+    print(
+        f"{name[:13]:14s}{users:6d}{runs:7d}{times[0]:8.2f}{times[1]:7.2f}{max(tally.times, default=0):8.2f}"
+        f"{find_percentile(tally.first, 95):7.2f}{errors:7d}{len(tally.back):6d}{peak / _MB:7.0f}{spent:8.0f}"
+        f"{row.own:8.0%}",
+        flush=True,
+    )
     if tally.back:
-        print(f"  came back by URL: {len(tally.back)} times, after {find_percentile(tally.back, 50):.1f} s (median), "
-              f"{max(tally.back):.1f} s at most; {tally.changed} saw something else than before")  # fmt: skip
+        print(
+            f"  came back by URL: {len(tally.back)} times, after {find_percentile(tally.back, 50):.1f} s (median), "
+            f"{max(tally.back):.1f} s at most; {tally.changed} saw something else than before"
+        )
     if row.browsers.times:
         times = [find_percentile(row.browsers.times, percent) for percent in (50, 95)]
-        print(f"  in the browsers, until all was drawn: {len(row.browsers.times)} choices, median {times[0]:.2f} s, "
-              f"95th percentile {times[1]:.2f} s")  # fmt: skip
+        print(
+            f"  in the browsers, until all was drawn: {len(row.browsers.times)} choices, median {times[0]:.2f} s, "
+            f"95th percentile {times[1]:.2f} s"
+        )
     for what, count in row.trouble.most_common(8):
         print(f"  {count} x {what}")
     if tracebacks:
@@ -231,8 +248,10 @@ def find_app(named: str, stack: ExitStack) -> App:
 
 def print_growth(row: Row) -> None:
     before, growth = find_growth(row.memory)
-    print(f"  memory: {before / _MB:.0f} MB in the second quarter of the time, {growth / _MB:+.0f} MB in the last; "
-          f"{row.tally.visits} visits")  # fmt: skip
+    print(
+        f"  memory: {before / _MB:.0f} MB in the second quarter of the time, {growth / _MB:+.0f} MB in the last; "
+        f"{row.tally.visits} visits"
+    )
 
 
 def read_arguments() -> argparse.Namespace:
@@ -261,8 +280,16 @@ def main() -> None:
         apps = [find_app(name, stack) for name in asked.app or [str(ROOT)]]
         for seed in range(asked.cold or asked.rounds):
             for users in asked.users:
-                plan = Plan(users, asked.seconds, bool(asked.cold), asked.kill_every, asked.churn, asked.browsers,
-                            asked.disturbed, seed)  # fmt: skip
+                plan = Plan(
+                    users,
+                    asked.seconds,
+                    bool(asked.cold),
+                    asked.kill_every,
+                    asked.churn,
+                    asked.browsers,
+                    asked.disturbed,
+                    seed,
+                )
                 if asked.url:
                     row = asyncio.run(hold_class(Outside(asked.url, asked.pid), plan))
                     print_row(asked.url.partition("//")[2], users, row, "")

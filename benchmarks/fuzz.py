@@ -100,8 +100,9 @@ def run_text(model: bv.Model, rng: random.Random) -> tuple[str, str]:
     pair = draw_text(rng) if rng.random() < 0.3 else None
     trace = bv.run(model, draw_text(rng), pair, pad_to=rng.choice((None, None, None, 64)))
     address = rng.choice(trace.addresses)
-    cell = ",".join(f"{name}={rng.randrange(size)}" for name, size in
-                    zip(trace.dims(address), trace.shape(address), strict=True))  # fmt: skip
+    cell = ",".join(
+        f"{name}={rng.randrange(size)}" for name, size in zip(trace.dims(address), trace.shape(address), strict=True)
+    )
     return "explained", check(trace.explain(f"{address}[{cell}]"))
 
 
@@ -183,8 +184,11 @@ def main() -> int:
             place = Path(name)
             kinds = ("pretraining", "base", "sequence-classification", "question-answering")
             good = [random_checkpoint(place / kind, kind=kind) for kind in kinds]
-            found.append(try_cases("checkpoint", choose(asked.checkpoints), asked.seed,
-                                   lambda rng: load_damaged(good, place, rng)))  # fmt: skip
+            found.append(
+                try_cases(
+                    "checkpoint", choose(asked.checkpoints), asked.seed, lambda rng: load_damaged(good, place, rng)
+                )
+            )
     if asked.pages:
         found.append(fuzz_pages(choose(asked.pages), asked.seed))
     return 1 if any(one.bad for one in found) else 0

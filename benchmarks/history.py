@@ -205,8 +205,12 @@ def walk_all(seeds: list[int], port: int) -> int:
                 began = time.monotonic()
                 wrong = try_walk(context, server, elsewhere, seed)
                 failed += bool(wrong)
-                print(f"walk {seed}: {'FAILED' if wrong else 'as its address'}, {time.monotonic() - began:.0f} s",
-                      *wrong, sep="\n    ", flush=True)  # fmt: skip
+                print(
+                    f"walk {seed}: {'FAILED' if wrong else 'as its address'}, {time.monotonic() - began:.0f} s",
+                    *wrong,
+                    sep="\n    ",
+                    flush=True,
+                )
         finally:
             browser.close()
             server.stop()

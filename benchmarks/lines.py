@@ -54,5 +54,6 @@ async def dial(url: str, cookies: dict[str, str]) -> ClientConnection:
     """The web socket of a session that has these cookies."""
     address = f"{url.replace('http', 'ws', 1).rstrip('/')}/{STREAM}"
     carried = {"Cookie": write_cookies(cookies)} if cookies else None
-    return await connect(address, subprotocols=[Subprotocol(SPEAKS)], max_size=None, compression=None,
-                         additional_headers=carried)  # fmt: skip
+    return await connect(
+        address, subprotocols=[Subprotocol(SPEAKS)], max_size=None, compression=None, additional_headers=carried
+    )

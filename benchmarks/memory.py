@@ -114,10 +114,13 @@ def print_row(name: str, bound: int, row: Row) -> None:
     times, trouble = row.tally.times, Counter(row.tally.trouble)
     refused = sum(trouble.pop(what) for what in list(trouble) if FULL in what)
     part = Budget(bound * _MB).server
-    print(f"{name[:13]:14s}{bound:7d}{part / _MB:7.0f}{row.warm / _MB:7.0f}{max(row.own) / _MB:7.0f}"
-          f"{row.own[-1] / _MB:7.0f}{max(row.resident) / _MB:9.0f}{len(times):7d}{find_percentile(times, 50):8.2f}"
-          f"{find_percentile(times, 95):7.2f}{row.spent_ms / max(1, len(times)):8.0f}{refused:8d}"
-          f"{sum(trouble.values()):7d}", flush=True)  # fmt: skip
+    print(
+        f"{name[:13]:14s}{bound:7d}{part / _MB:7.0f}{row.warm / _MB:7.0f}{max(row.own) / _MB:7.0f}"
+        f"{row.own[-1] / _MB:7.0f}{max(row.resident) / _MB:9.0f}{len(times):7d}{find_percentile(times, 50):8.2f}"
+        f"{find_percentile(times, 95):7.2f}{row.spent_ms / max(1, len(times)):8.0f}{refused:8d}"
+        f"{sum(trouble.values()):7d}",
+        flush=True,
+    )
     for what, count in trouble.most_common(6):
         print(f"  {count} x {what}")
 
@@ -129,8 +132,10 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=90.0)
     parser.add_argument("--app", action="append", metavar="FOLDER|COMMIT[@PROCESSES]", help="instead of this tree")
     asked = parser.parse_args()
-    print(f"{'app':14s}{'bound':>7}{'part':>7}{'warm':>7}{'peak':>7}{'end':>7}{'resident':>9}{'runs':>7}{'median':>8}"
-          f"{'95th':>7}{'ms/run':>8}{'refused':>8}{'errors':>7}")  # fmt: skip
+    print(
+        f"{'app':14s}{'bound':>7}{'part':>7}{'warm':>7}{'peak':>7}{'end':>7}{'resident':>9}{'runs':>7}{'median':>8}"
+        f"{'95th':>7}{'ms/run':>8}{'refused':>8}{'errors':>7}"
+    )
     with ExitStack() as stack:
         for app in [find_app(name, stack) for name in asked.app or [str(ROOT)]]:
             for bound in asked.bound:
@@ -139,8 +144,12 @@ def main() -> None:
                     row = asyncio.run(measure(server, asked.users, asked.seconds))
                     print_row(app.name, bound, row)
                     server.stop()
-                    print(server.log.read_text(errors="replace")[-1500:] if "Traceback" in server.log.read_text(
-                        errors="replace") else "", end="")  # fmt: skip
+                    print(
+                        server.log.read_text(errors="replace")[-1500:]
+                        if "Traceback" in server.log.read_text(errors="replace")
+                        else "",
+                        end="",
+                    )
 
 
 if __name__ == "__main__":

@@ -102,9 +102,14 @@ def run_tests(tests: str, tree: Path, seconds: float) -> Outcome:
     command = [sys.executable, "-B", "-m", "pytest", *quick, *shlex.split(tests)]
     try:
         done = subprocess.run(
-            command, cwd=tree, env={**os.environ, "PYTHONPATH": str(tree)}, timeout=seconds, capture_output=True,
-            text=True, check=False,
-        )  # fmt: skip
+            command,
+            cwd=tree,
+            env={**os.environ, "PYTHONPATH": str(tree)},
+            timeout=seconds,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
         return Outcome(KILLED, time.monotonic() - start, f"no end within {seconds:g} s")
     verdict = {_PASSED: SURVIVED, _FAILED: KILLED}.get(done.returncode, BROKEN)

@@ -29,8 +29,11 @@ async def upload(stranger: Stranger) -> None:
     cookies = await stranger.come()
     line, talk = await dial(stranger.url, cookies), Conversation()
     await stranger.ask(line, talk, talk.open())
-    said = {"Cookie": write_cookies(cookies), "X-Xsrftoken": cookies.get("_streamlit_xsrf", ""),
-            "Content-Type": "multipart/form-data; boundary=cut"}  # fmt: skip
+    said = {
+        "Cookie": write_cookies(cookies),
+        "X-Xsrftoken": cookies.get("_streamlit_xsrf", ""),
+        "Content-Type": "multipart/form-data; boundary=cut",
+    }
     numbers = iter(range(600))
 
     async def put() -> None:

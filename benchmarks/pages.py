@@ -36,8 +36,16 @@ sys.path.insert(0, str(ROOT))
 
 from bertviz_core.ui.components.selectors import expand  # noqa: E402
 
-CHROMIUM = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-            "--disable-background-networking", "--disable-component-update", "--disable-sync"]  # fmt: skip
+CHROMIUM = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 TEXTS = {
     12: "When in Rome, do as the [MASK] do.",
     64: "the old man went to the sea and looked at the ships " * 5 + "in the",
@@ -131,10 +139,12 @@ def _print_canvas(browser: Browser, url: str) -> None:
     bare_url = f"http://localhost:{int(port) + 1}"
     for tokens, text in TEXTS.items():
         opened = [
-            (*_open(browser.new_page(), f"{url}?text={quote(text)}", PICTURE),
-             _open(browser.new_page(), bare_url, TITLE)[0])
+            (
+                *_open(browser.new_page(), f"{url}?text={quote(text)}", PICTURE),
+                _open(browser.new_page(), bare_url, TITLE)[0],
+            )
             for _ in range(REPEATS)
-        ]  # fmt: skip
+        ]
         picture, size, bare = (statistics.median(row) for row in zip(*opened, strict=True))
         frames = _zoom(browser.new_page(), f"{url}?text={quote(text)}")
         worst = max(picture / PICTURE_MS, size / PICTURE_KB[tokens], max(frames) / FRAME_MS)
@@ -256,9 +266,11 @@ def _print_row(tokens: int, name: str, paint: float, settled: float, change: flo
 def _server(port: int, folder: Path = ROOT) -> Iterator[None]:
     process = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
-        cwd=folder, env={**os.environ, "BERTVIZ_MODELS": "bundled"},
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        cwd=folder,
+        env={**os.environ, "BERTVIZ_MODELS": "bundled"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     try:
         time.sleep(3)
         yield

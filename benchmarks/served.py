@@ -74,8 +74,17 @@ class Server:
     def start(self) -> None:
         """Start it, and wait until it listens: as a cold server, which has drawn no page yet."""
         self.port = self.port or _find_port()
-        alone = ["streamlit", "run", "app.py", "--server.port", str(self.port), "--server.address", "127.0.0.1",
-                 "--server.fileWatcherType", "none"]  # fmt: skip
+        alone = [
+            "streamlit",
+            "run",
+            "app.py",
+            "--server.port",
+            str(self.port),
+            "--server.address",
+            "127.0.0.1",
+            "--server.fileWatcherType",
+            "none",
+        ]
         many = ["deploy", "--address=127.0.0.1", f"--port={self.port}", f"--processes={self.processes}"]
         command = [self.python, "-m", *(many if self.processes else alone)]
         told = {**os.environ, "BERTVIZ_MODELS": "bundled", **self.environment}
@@ -114,8 +123,13 @@ class Server:
 
 
 @contextmanager
-def serving(folder: Path, python: str = sys.executable, processes: int = 0, port: int = 0,
-            environment: dict[str, str] | None = None) -> Iterator[Server]:  # fmt: skip
+def serving(
+    folder: Path,
+    python: str = sys.executable,
+    processes: int = 0,
+    port: int = 0,
+    environment: dict[str, str] | None = None,
+) -> Iterator[Server]:
     """The app of a folder on a port, a free one by itself, run by an interpreter that has what it needs."""
     with tempfile.TemporaryDirectory() as place:
         server = Server(folder, Path(place) / "server.log", python, processes, port, environment or {})

@@ -18,9 +18,13 @@ from wire import Conversation
 THINK_S = (2.0, 6.0)
 PATIENCE_S = 120.0  # who has no answer by then has none
 COME_BACK_S = 0.5  # between two tries to reach a server that is gone
-EXAMPLES = ("When in Rome, do as the [MASK] do.", "She opened the door and [MASK] into the room.",
-            "The old man was [MASK] and tired.", "The children went to bed.",
-            "Unbelievably, tokenizers split electroencephalography.")  # fmt: skip
+EXAMPLES = (
+    "When in Rome, do as the [MASK] do.",
+    "She opened the door and [MASK] into the room.",
+    "The old man was [MASK] and tired.",
+    "The children went to bed.",
+    "Unbelievably, tokenizers split electroencephalography.",
+)
 WORDS = """
 the a my our old small quiet happy red broken river teacher dog city window garden night question child paper reads sees
 opens forgets likes writes finds brings near under behind with without because while and then slowly often never today

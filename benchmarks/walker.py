@@ -35,8 +35,16 @@ class Server:
         self.start()
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={self.port}",
-                   "--server.address=127.0.0.1", "--server.fileWatcherType=none"]  # fmt: skip
+        command = [
+            sys.executable,
+            "-m",
+            "streamlit",
+            "run",
+            "app.py",
+            f"--server.port={self.port}",
+            "--server.address=127.0.0.1",
+            "--server.fileWatcherType=none",
+        ]
         environment = {**os.environ, "HF_ENDPOINT": CLOSED_PORT, "HF_HOME": str(self.folder / "hub")}
         with self.log.open("a") as output:
             self.process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)

@@ -66,8 +66,7 @@ def read_asked(said: BackMsg) -> Asked:
     asked = said.rerun_script
     widgets = asked.widget_states.widgets
     values = tuple(value for one in widgets for value in (one.json_value, one.json_trigger_value))
-    return Asked(len(widgets), values, asked.query_string, asked.page_name,
-                 (asked.page_script_hash, asked.fragment_id))  # fmt: skip
+    return Asked(len(widgets), values, asked.query_string, asked.page_name, (asked.page_script_hash, asked.fragment_id))
 
 
 def tell_if_gone(send: Send) -> Send:

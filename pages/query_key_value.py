@@ -2,7 +2,7 @@
 
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
-from bertviz_core.ui.views import query_key_value, query_key_value_worked
+from bertviz_core.ui.views import query_key_value, query_key_value_fit, query_key_value_worked
 
 view = open_page(
     "query_key_value",
@@ -12,7 +12,7 @@ view = open_page(
 place = query_key_value.choose_place(view)
 query_key_value.show_blocks(view, place)
 query_key_value.show_sum(view, place)
-query_key_value.show_fit(view, place)
+query_key_value_fit.show_fit(view, place)
 config = view.trace.model.config
 heads, width, hidden = config.num_attention_heads, config.head_dim, config.hidden_size
 with fold("weights", f"**The matrix** · the head's {hidden} × {width} learned weights of its {place.name}") as opened:

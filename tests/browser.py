@@ -24,10 +24,18 @@ ROOT = Path(__file__).parent.parent
 CLICKED = ".st-key-drawer:has(#bv-drawer-title):not(:has(.bv-own-number))"  # the drawer with what was clicked
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 # The field for addresses, which nobody sees, would load two pages of its own for every page of a test.
-FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-         "--disable-background-networking", "--disable-component-update",
-         "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,HttpsUpgrades,MediaRouter,OptimizationHints,"
-         "PaintHolding")  # fmt: skip
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-sync",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,HttpsUpgrades,MediaRouter,OptimizationHints,"
+    "PaintHolding",
+)
 HARMLESS = re.compile(r"_stcore/(health|host-config)")  # asked for below every deep link, answered by 404
 CLOSED_PORT = "http://127.0.0.1:9"  # where the Hugging Face hub is looked for: nobody answers
 
@@ -228,8 +236,16 @@ def running(folder: Path, script: str = "app.py"):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     url, log = f"http://127.0.0.1:{port}", folder / "server.log"
-    command = [sys.executable, "-m", "streamlit", "run", script, f"--server.port={port}",
-               "--server.address=127.0.0.1", "--server.fileWatcherType=none"]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "streamlit",
+        "run",
+        script,
+        f"--server.port={port}",
+        "--server.address=127.0.0.1",
+        "--server.fileWatcherType=none",
+    ]
     environment = {**os.environ, "HF_ENDPOINT": CLOSED_PORT, "HF_HOME": str(folder / "hub")}
     with (
         log.open("w") as output,
@@ -275,9 +291,13 @@ def chromium():
 def open_window(chromium, width, height, theme="light", motion="no-preference", touch=False):
     """A browser window for many tests, each with a tab of its own: what Streamlit sends once need not be sent again."""
     return chromium.new_context(
-        viewport={"width": width, "height": height}, color_scheme=theme, reduced_motion=motion,
-        has_touch=touch, is_mobile=touch, accept_downloads=True,
-    )  # fmt: skip
+        viewport={"width": width, "height": height},
+        color_scheme=theme,
+        reduced_motion=motion,
+        has_touch=touch,
+        is_mobile=touch,
+        accept_downloads=True,
+    )
 
 
 @contextmanager

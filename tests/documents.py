@@ -54,8 +54,16 @@ def attention(at, q, k, v):
     scaled = products / math.sqrt(q.shape[-1])
     probs = softmax(scaled)
     heads = np.stack([a_h @ v_h for a_h, v_h in zip(probs, v, strict=True)])
-    return {f"{at}query": q, f"{at}key": k, f"{at}value": v, f"{at}products": products, f"{at}scaled": scaled,
-            f"{at}probs": probs, f"{at}heads": heads, f"{at}context": np.concatenate(list(heads), -1)}  # fmt: skip
+    return {
+        f"{at}query": q,
+        f"{at}key": k,
+        f"{at}value": v,
+        f"{at}products": products,
+        f"{at}scaled": scaled,
+        f"{at}probs": probs,
+        f"{at}heads": heads,
+        f"{at}context": np.concatenate(list(heads), -1),
+    }
 
 
 def projected(w, layer, x, heads, biased):
@@ -70,8 +78,11 @@ def feed_forward(w, layer, x, activation, at):
     (w1, b1), (w2, b2) = w.linear(f"{layer}.intermediate.dense"), w.linear(f"{layer}.output.dense")
     before = x @ w1 + b1
     after = activation(before)
-    return {f"{at}intermediate.dense": before, f"{at}intermediate.activation": after,
-            f"{at}output.dense": after @ w2 + b2}  # fmt: skip
+    return {
+        f"{at}intermediate.dense": before,
+        f"{at}intermediate.activation": after,
+        f"{at}output.dense": after @ w2 + b2,
+    }
 
 
 def forward_pass_note(w, trace):
@@ -79,8 +90,12 @@ def forward_pass_note(w, trace):
     epsilon = config.layer_norm_eps
     T, P = w("embeddings.word_embeddings.weight")[ids], w("embeddings.position_embeddings.weight")[: len(ids)]
     Z = X = T + P
-    seen = {"embeddings.word_embeddings": T, "embeddings.position_embeddings": P, "embeddings.sum": X,
-            "encoder.input": X}  # fmt: skip
+    seen = {
+        "embeddings.word_embeddings": T,
+        "embeddings.position_embeddings": P,
+        "embeddings.sum": X,
+        "encoder.input": X,
+    }
     for i in range(config.num_hidden_layers):
         at = f"encoder.layer.{i}."
         seen |= attention(f"{at}attention.self.", *projected(w, i, Z, config.num_attention_heads, biased=False))
@@ -106,11 +121,20 @@ def classes(w, Z):
 
 def notebook(w, trace):
     config, ids = trace.model.config, trace["input_ids"]
-    word, pos, seg = (w(f"embeddings.{name}.weight")[rows] for name, rows in (
-        ("word_embeddings", ids), ("position_embeddings", np.arange(len(ids))),
-        ("token_type_embeddings", np.zeros_like(ids))))  # fmt: skip
-    seen = {"embeddings.word_embeddings": word, "embeddings.position_embeddings": pos,
-            "embeddings.token_type_embeddings": seg, "embeddings.sum": word + pos + seg}  # fmt: skip
+    word, pos, seg = (
+        w(f"embeddings.{name}.weight")[rows]
+        for name, rows in (
+            ("word_embeddings", ids),
+            ("position_embeddings", np.arange(len(ids))),
+            ("token_type_embeddings", np.zeros_like(ids)),
+        )
+    )
+    seen = {
+        "embeddings.word_embeddings": word,
+        "embeddings.position_embeddings": pos,
+        "embeddings.token_type_embeddings": seg,
+        "embeddings.sum": word + pos + seg,
+    }
     seen |= norm_of(w, "embeddings.LayerNorm", word + pos + seg, "embeddings.LayerNorm", 1e-12)
     x = seen["embeddings.LayerNorm"]
     for i in range(config.num_hidden_layers):
@@ -188,11 +212,17 @@ def columns_attention(w, i, X, heads, one):
     scaled = products / math.sqrt(Q.shape[1])
     probs = np.exp(scaled) / np.exp(scaled).sum(-2, keepdims=True)
     context = np.concatenate(list(V @ probs), 0)
-    return {f"{at}self.query": Q, f"{at}self.key": K, f"{at}self.value": V, f"{at}self.products": products,
-            f"{at}self.scaled": scaled, f"{at}self.probs": probs, f"{at}self.heads": V @ probs,
-            f"{at}self.context": context,
-            f"{at}output.dense": w(f"{at}output.dense.weight") @ context + w(f"{at}output.dense.bias")[:, None] @ one,
-            }  # fmt: skip
+    return {
+        f"{at}self.query": Q,
+        f"{at}self.key": K,
+        f"{at}self.value": V,
+        f"{at}self.products": products,
+        f"{at}self.scaled": scaled,
+        f"{at}self.probs": probs,
+        f"{at}self.heads": V @ probs,
+        f"{at}self.context": context,
+        f"{at}output.dense": w(f"{at}output.dense.weight") @ context + w(f"{at}output.dense.bias")[:, None] @ one,
+    }
 
 
 def colwise(seen, w, at, X, epsilon):
@@ -207,8 +237,12 @@ def formula_post(w, trace):
     f1 = w("embeddings.word_embeddings.weight")[x]
     f2 = w("embeddings.position_embeddings.weight")[np.arange(len(x))]
     f3 = w("embeddings.token_type_embeddings.weight")[np.zeros_like(x)]
-    seen = {"embeddings.word_embeddings": f1, "embeddings.position_embeddings": f2,
-            "embeddings.token_type_embeddings": f3, "embeddings.sum": f1 + f2 + f3}  # fmt: skip
+    seen = {
+        "embeddings.word_embeddings": f1,
+        "embeddings.position_embeddings": f2,
+        "embeddings.token_type_embeddings": f3,
+        "embeddings.sum": f1 + f2 + f3,
+    }
 
     def f_LN(at, x, path):
         """LN with sigma as printed: the root of 1/H, times the sum of the squares."""
@@ -253,8 +287,12 @@ def encoder_article(w, trace):
     config, ids = trace.model.config, trace["input_ids"]
     d = config.hidden_size
     Z = np.stack([w("embeddings.word_embeddings.weight")[number] for number in ids])
-    P = np.array([[math.cos(i / 10000 ** ((j - 1) / d)) if j % 2 else math.sin(i / 10000 ** (j / d)) for j in range(d)]
-                  for i in range(len(ids))])  # fmt: skip
+    P = np.array(
+        [
+            [math.cos(i / 10000 ** ((j - 1) / d)) if j % 2 else math.sin(i / 10000 ** (j / d)) for j in range(d)]
+            for i in range(len(ids))
+        ]
+    )
     X = Z + P
     seen = {"embeddings.word_embeddings": Z, "embeddings.position_embeddings": P, "embeddings.sum": X}
 

@@ -145,20 +145,26 @@ def _write_block(x: str, at: str) -> str:
     """f_E with all that stands inside it, of x, in the layer `at`."""
     out = f"{at}.attention.output.dense"
     matrices = " ".join(f"{at}.attention.self.{name}.weight" for name in ("query", "key", "value"))
-    return "; ".join((
-        f"{at}.output.residual <- {out} {x} {at}.output.dense",
-        f"{at}.attention.LayerNorm <- {x} {at}.attention.output.LayerNorm.*",
-        f"{out} <- {at}.attention.LayerNorm {matrices} {out}.*",
-        f"{at}.attention.output.residual <- {at}.attention.LayerNorm {out} {x}",
-        f"{at}.intermediate.LayerNorm <- {at}.attention.output.residual {at}.output.LayerNorm.*",
-        f"{at}.output.dense <- {at}.intermediate.LayerNorm {at}.intermediate.dense.* {at}.output.dense.*",
-    ))  # fmt: skip
+    return "; ".join(
+        (
+            f"{at}.output.residual <- {out} {x} {at}.output.dense",
+            f"{at}.attention.LayerNorm <- {x} {at}.attention.output.LayerNorm.*",
+            f"{out} <- {at}.attention.LayerNorm {matrices} {out}.*",
+            f"{at}.attention.output.residual <- {at}.attention.LayerNorm {out} {x}",
+            f"{at}.intermediate.LayerNorm <- {at}.attention.output.residual {at}.output.LayerNorm.*",
+            f"{at}.output.dense <- {at}.intermediate.LayerNorm {at}.intermediate.dense.* {at}.output.dense.*",
+        )
+    )
 
 
 _BLOCK = _write_block("embeddings.LayerNorm", "L")  # which reads E_o, though x is printed
 _POOLER = "pooler.activation <- Z.output.residual pooler.dense.*"
-_EMBEDDING = {"$f_{EM1}(x)$": WORD, "$f_{EM2}$ of `torch.arange(x.size(1))`": POSITION,
-              "$f_{EM3}$ of `torch.zeros_like(x)`": SEGMENT, "$E=f_{EM1}+f_{EM2}+f_{EM3}$": THREE}  # fmt: skip
+_EMBEDDING = {
+    "$f_{EM1}(x)$": WORD,
+    "$f_{EM2}$ of `torch.arange(x.size(1))`": POSITION,
+    "$f_{EM3}$ of `torch.zeros_like(x)`": SEGMENT,
+    "$E=f_{EM1}+f_{EM2}+f_{EM3}$": THREE,
+}
 POST = {
     r"$Attention(Q,K,V)=softmax(\frac{QK^T}{\sqrt{d_k}})V$": HEADS,
     r"$MultiHead(Q,K,V)=Concat(head_1,\ldots,head_h)W^0$": _MULTI_HEAD,

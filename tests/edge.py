@@ -46,9 +46,11 @@ def cookies(headers):
 
 def open_line(url, **headers):
     return connect(
-        f"{url.replace('http', 'ws')}/_stcore/stream", subprotocols=["streamlit"], max_size=None,
+        f"{url.replace('http', 'ws')}/_stcore/stream",
+        subprotocols=["streamlit"],
+        max_size=None,
         additional_headers=headers,
-    )  # fmt: skip
+    )
 
 
 def run_page(line, padding=0):

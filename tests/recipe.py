@@ -12,9 +12,38 @@ PLAIN = """a the cat dog bird man woman sat ran slept on in under by mat house t
     day night sun moon new . , means is to big small hot cold opposite of ##s ##ly"""
 STEPS = 160
 # Every option that leaves something behind from one step to the next.
-SETTINGS = ("--steps", STEPS, "--singles", 16, "--pairs", 8, "--pair-length", 40, "--held-out", 5, "--rate", 1e-2,
-            "--head-rate", 1e-2, "--frozen-steps", 10, "--average", 0.95, "--layer-decay", 0.8, "--bucket", 3,
-            "--whole-words", "--save-every", 20, "--fact-share", 0.125, "--skip", 4, "--gloss-pairs")  # fmt: skip
+SETTINGS = (
+    "--steps",
+    STEPS,
+    "--singles",
+    16,
+    "--pairs",
+    8,
+    "--pair-length",
+    40,
+    "--held-out",
+    5,
+    "--rate",
+    1e-2,
+    "--head-rate",
+    1e-2,
+    "--frozen-steps",
+    10,
+    "--average",
+    0.95,
+    "--layer-decay",
+    0.8,
+    "--bucket",
+    3,
+    "--whole-words",
+    "--save-every",
+    20,
+    "--fact-share",
+    0.125,
+    "--skip",
+    4,
+    "--gloss-pairs",
+)
 FACTS = """# relation: opposite
 {1} means the opposite of [MASK].
 ? the opposite of {1} is [MASK].
@@ -49,8 +78,21 @@ def write_start(folder, seed=0):
 
 
 def command(ground, out, *more):
-    return [str(word) for word in ("run", ground / "corpus.txt", "--start", ground / "start", "--out", out,
-                                   "--facts", ground / "facts", *SETTINGS, *more)]  # fmt: skip
+    return [
+        str(word)
+        for word in (
+            "run",
+            ground / "corpus.txt",
+            "--start",
+            ground / "start",
+            "--out",
+            out,
+            "--facts",
+            ground / "facts",
+            *SETTINGS,
+            *more,
+        )
+    ]
 
 
 def steps_logged(out):

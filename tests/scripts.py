@@ -13,8 +13,13 @@ _READ = "(each) => typeof each !== 'string' ? each : {inf: 1 / 0, '-inf': -1 / 0
 
 def run_node(script, *args):
     """What a module prints. args: of Node.js itself."""
-    done = node(["--input-type=module", *args, "-"], return_completed_process=True, input=script, encoding="utf-8",
-                capture_output=True)  # fmt: skip
+    done = node(
+        ["--input-type=module", *args, "-"],
+        return_completed_process=True,
+        input=script,
+        encoding="utf-8",
+        capture_output=True,
+    )
     assert isinstance(done, subprocess.CompletedProcess) and not done.returncode, done.stderr
     return done.stdout
 

@@ -92,8 +92,12 @@ def test_what_a_head_could_matter_to(tmp_path, kind, first, count):
 
 def test_zeroed_heads_are_no_part_of_the_pass_in_which_heads_are_zeroed(trace):
     first = "encoder.layer.0.attention.self.probs"
-    kept = {f"{first}[head=1,query=2,key=1]": 0.0, "input_ids[token=1]": 7, f"{first}[head=1]": "uniform",
-            "encoder.layer.1.attention.self.context[token=2,concat=3]": 0.0}  # fmt: skip
+    kept = {
+        f"{first}[head=1,query=2,key=1]": 0.0,
+        "input_ids[token=1]": 7,
+        f"{first}[head=1]": "uniform",
+        "encoder.layer.1.attention.self.context[token=2,concat=3]": 0.0,
+    }
     changed = trace.with_changes({**kept, **zero_head(1, 2), f"{first}[head=0]": 0})
     assert len(changed.changes) == len(kept) + 2 and drop_zeroed(changed) == take_changes(kept)
 

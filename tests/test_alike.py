@@ -82,8 +82,12 @@ def test_without_an_lm_head_the_one_of_two_words_is_asked_about(tmp_path):
 def test_an_answer_that_stands_twice_is_told_with_its_position(tmp_path):
     model = bv.load_model(random_checkpoint(tmp_path, kind="question-answering"))
     view = see(bv.run(model, "the cat", "the cat sat on the cat"), token=0, head=(0, 0))
-    spans = {Span(5, 5): "“cat” at position 5,", Span(4, 5): "“the cat” at positions 4 to 5,", Span(6, 6): "“sat”,",
-             Span(5, 6): "“cat sat”,"}  # fmt: skip
+    spans = {
+        Span(5, 5): "“cat” at position 5,",
+        Span(4, 5): "“the cat” at positions 4 to 5,",
+        Span(6, 6): "“sat”,",
+        Span(5, 6): "“cat sat”,",
+    }
     assert view.trace.tokens[4:7] == ["the", "cat", "sat"]
     for span, told in spans.items():
         said = sentence_answer.write_headline(replace(view, text="the cat", pair="the cat sat on the cat"), [span]).text
@@ -121,8 +125,10 @@ def test_words_are_listed_as_a_sentence_has_them():
 
 
 def test_what_is_taken_of_padding_by_a_change_is_said_and_drawn(bundled):
-    put = {"encoder.layer.1.attention.self.probs[head=2,query=3]": 0.0,
-           "encoder.layer.1.attention.self.probs[head=2,query=3,key=14]": 1.0}  # fmt: skip
+    put = {
+        "encoder.layer.1.attention.self.probs[head=2,query=3]": 0.0,
+        "encoder.layer.1.attention.self.probs[head=2,query=3,key=14]": 1.0,
+    }
     trace = bv.run(bundled, "The early bird catches the [MASK].", pad_to=16).with_changes(put)
     view = look(trace, 1, 2, 3)
     said = attention_output_taken.write_headline(view).text

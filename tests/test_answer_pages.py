@@ -126,9 +126,7 @@ def test_a_single_sentence_is_offered_a_second_one_and_a_pair_is_not():
 def test_the_heads_page_says_why_it_opens_at_its_head_and_only_there(rome):
     opening = open_head(rome, MASK)
     other = {"layer": str(opening.layer), "head": str((opening.head + 1) % 12)}
-    told, silent = (
-        " ".join(caption.value for caption in opened("heads", **query).caption) for query in ({}, other)
-    )  # fmt: skip
+    told, silent = (" ".join(caption.value for caption in opened("heads", **query).caption) for query in ({}, other))
     assert escape_markdown(opening.reason) in told
     assert "A line leads to each row's largest weight." in silent and "is shown" not in silent
 

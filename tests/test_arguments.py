@@ -27,8 +27,18 @@ def trace(model):
 
 
 STRANGE = [5, None, 2.5, b"embeddings.sum", ("embeddings", "sum"), slice(0, 2), ["embeddings.sum"], {}]
-BY_ADDRESS = ("__getitem__", "dims", "axes", "shape", "step", "explain", "derivatives", "recomputed", "reached",
-              "overrides")  # fmt: skip
+BY_ADDRESS = (
+    "__getitem__",
+    "dims",
+    "axes",
+    "shape",
+    "step",
+    "explain",
+    "derivatives",
+    "recomputed",
+    "reached",
+    "overrides",
+)
 
 
 @pytest.mark.parametrize("method", BY_ADDRESS)
@@ -132,8 +142,13 @@ def test_a_program_that_there_is_not_is_refused(model, program):
 
 def test_an_encoding_that_does_not_fit_is_refused(model, trace):
     ids = trace.encoding.ids
-    for wrong in ({"ids": ids[:-1]}, {"ids": (model.config.vocab_size, *ids[1:])}, {"ids": (-1, *ids[1:])},
-                  {"mask": (0,) * len(ids)}, {"mask": (1,)}):  # fmt: skip
+    for wrong in (
+        {"ids": ids[:-1]},
+        {"ids": (model.config.vocab_size, *ids[1:])},
+        {"ids": (-1, *ids[1:])},
+        {"mask": (0,) * len(ids)},
+        {"mask": (1,)},
+    ):
         with pytest.raises(bv.InputError):
             bv.run(model, replace(trace.encoding, **wrong))
 

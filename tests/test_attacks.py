@@ -59,8 +59,10 @@ def test_bounds_of_time_and_memory():
     slow = row()
     slow.during, slow.recovery = (0.2, 1.01), None
     assert slow.list_broken(1099) == [
-        "95th percentile 1.01 s, at most 1 s", "recovery never, at most 5 s", "1100 MB, at most 1099 MB",
-    ]  # fmt: skip
+        "95th percentile 1.01 s, at most 1 s",
+        "recovery never, at most 5 s",
+        "1100 MB, at most 1099 MB",
+    ]
     slow.memory.process = 1500
     slow.recovery = 5.1
     assert slow.list_broken(1499)[1:] == ["recovery 5.1 s, at most 5 s", "1500 MB, at most 1499 MB"]

@@ -11,7 +11,9 @@ def test_weights_ring_the_chosen_row_and_cell_and_write_into_it():
     assert (row, cell) == ([-0.5, SIZE - 0.5, 1.5, 2.5], [2.5, 3.5, 1.5, 2.5])
     name, *written = chart.layout["annotations"]
     assert name["text"] == "query" and [(note["x"], note["y"], note["text"]) for note in written] == [
-        (3, 2, "63"), (0, 2, "2")]  # fmt: skip
+        (3, 2, "63"),
+        (0, 2, "2"),
+    ]
     inks = {note["font"]["color"] for note in written}
     assert inks <= {LIGHT.text, LIGHT.surface}
     (row,) = CASES["draw_weights"]["a window"](LIGHT).layout["shapes"]  # the key lies outside

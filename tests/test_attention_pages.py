@@ -131,7 +131,8 @@ def test_the_chosen_row_has_its_percents_in_its_cells(rome):
     layout, row = json.loads(element.proto.spec)["layout"], rome[f"{OWN}.probs"][HEAD, TOKEN]
     _, *written = layout["annotations"]
     assert {note["x"]: note["text"] for note in written} == {
-        i: f"{100 * row[i]:.0f}" for i in range(len(row)) if row[i] >= 0.005}  # fmt: skip
+        i: f"{100 * row[i]:.0f}" for i in range(len(row)) if row[i] >= 0.005
+    }
     assert {note["y"] for note in written} == {TOKEN}
     frames = [[shape[side] for side in ("x0", "x1", "y0", "y1")] for shape in layout["shapes"]]
     key = picked(opened("attention"))[0]

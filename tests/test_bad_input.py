@@ -204,10 +204,12 @@ def test_a_model_that_the_server_does_not_offer_is_refused_without_a_look(app, m
     monkeypatch.setenv("BERTVIZ_MODELS", "bundled")
     at = app({"model": name})
     monkeypatch.undo()
-    assert said(at) == [escape_markdown(
-        "This server offers only these models: bundled. The link asks for another one. Use one of these, or run the "
-        "explorer on your own machine without BERTVIZ_MODELS."
-    )]  # fmt: skip
+    assert said(at) == [
+        escape_markdown(
+            "This server offers only these models: bundled. The link asks for another one. Use one of these, or run "
+            "the explorer on your own machine without BERTVIZ_MODELS."
+        )
+    ]
     assert set(looked) <= {"bundled"}  # which is loaded before the first page, if nothing has loaded it yet
     assert at.session_state["view"].trace.model.name == "bundled"  # which stands in for it
     press(at, "Use the bundled model")
@@ -220,10 +222,12 @@ def test_a_wrong_setting_of_the_server_is_said(app, monkeypatch):
     monkeypatch.setenv("BERTVIZ_MEMORY_MB", "much")
     monkeypatch.setattr(memory, "count_bytes", lambda: 2_000_000_000)
     at = app({})
-    assert said(at) == [escape_markdown(
-        "BERTVIZ_MEMORY_MB is 'much', but takes a positive number of megabytes, such as 1600. Whoever runs this server "
-        "can mend that."
-    )]  # fmt: skip
+    assert said(at) == [
+        escape_markdown(
+            "BERTVIZ_MEMORY_MB is 'much', but takes a positive number of megabytes, such as 1600. Whoever runs this "
+            "server can mend that."
+        )
+    ]
     monkeypatch.undo()
     assert said(run_again(at)) == [] and at.session_state["view"].text == GOOD
 

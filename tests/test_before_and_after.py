@@ -58,8 +58,10 @@ def neurons(trace):
 
 
 def lengths(trace):
-    return [f">{format_number(float(np.linalg.norm(trace[part][TOKEN].astype(float))))}<"
-            for part in ("embeddings.word_embeddings", "embeddings.sum")]  # fmt: skip
+    return [
+        f">{format_number(float(np.linalg.norm(trace[part][TOKEN].astype(float))))}<"
+        for part in ("embeddings.word_embeddings", "embeddings.sum")
+    ]
 
 
 def fit(trace):
@@ -89,8 +91,10 @@ def looked_up(trace):
 
 
 def lens(trace):
-    return [f"{trace.model.tokenizer.token(int(row.argmax()))} {format_number(float(row.max()))}"
-            for row in Lens(trace, TOKEN).probs]  # fmt: skip
+    return [
+        f"{trace.model.tokenizer.token(int(row.argmax()))} {format_number(float(row.max()))}"
+        for row in Lens(trace, TOKEN).probs
+    ]
 
 
 def profile(trace):

@@ -66,8 +66,9 @@ def list_violations(page):
     """What axe finds on the page against WCAG 2.2 AA and its own best practice."""
     return [
         f"{violation['id']}: {node['html'][:120]}"
-        for violation in Axe().run(page).response["violations"] for node in violation["nodes"]
-    ]  # fmt: skip
+        for violation in Axe().run(page).response["violations"]
+        for node in violation["nodes"]
+    ]
 
 
 def enter_first_picture(app):

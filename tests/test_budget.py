@@ -143,8 +143,9 @@ def test_a_page_that_has_to_wait_says_for_how_long_and_goes_on(said, budget):
 def test_a_page_that_waits_looks_whether_something_else_was_asked_for(monkeypatch):
     ready.prepare_process()
     waits = iter([0.3] * 4)  # asked before the look and after it
-    monkeypatch.setattr(fair, "get_budget", lambda: SimpleNamespace(admit=lambda *_: True,
-                                                                    count_wait=lambda _: next(waits, 0.0)))  # fmt: skip
+    monkeypatch.setattr(
+        fair, "get_budget", lambda: SimpleNamespace(admit=lambda *_: True, count_wait=lambda _: next(waits, 0.0))
+    )
     at = open_app()
     assert not at.exception and "A patient visitor" in at.title[0].value and next(waits, None) is None
 

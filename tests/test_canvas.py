@@ -42,11 +42,23 @@ def inputs(bundled, tmp_path_factory):
         "no LM head": bv.run(load("plain", kind="base"), "the cat sat on the mat"),
         "one head, wide": bv.run(load("wide", num_attention_heads=1, hidden_size=160), "the cat sat"),
         "24 layers": bv.run(load("deep", **deep), "the cat sat on the mat"),
-    }  # fmt: skip
+    }
 
 
-@pytest.fixture(scope="module", params=["one letter", "12 tokens", "64 tokens", "512 tokens", "a pair", "padding",
-                                        "no LM head", "one head, wide", "24 layers"])  # fmt: skip
+@pytest.fixture(
+    scope="module",
+    params=[
+        "one letter",
+        "12 tokens",
+        "64 tokens",
+        "512 tokens",
+        "a pair",
+        "padding",
+        "no LM head",
+        "one head, wide",
+        "24 layers",
+    ],
+)
 def trace(request, inputs):
     return inputs[request.param]
 
@@ -63,8 +75,12 @@ def test_500_cells_of_all_levels_are_the_traces_own_bit_for_bit(trace):
 def test_every_stage_is_there_with_its_cells(trace):
     data = draw(look(trace))
     drawn, layers = Drawn(data), range(trace.model.config.num_hidden_layers)
-    every = ["embedding", *(f"{name}.{i}" for i in layers for name in ("output", "neurons", "ribbons")), *STRIPS,
-             *(f"head.{name}" for name in HEAD)]  # fmt: skip
+    every = [
+        "embedding",
+        *(f"{name}.{i}" for i in layers for name in ("output", "neurons", "ribbons")),
+        *STRIPS,
+        *(f"head.{name}" for name in HEAD),
+    ]
     assert list(drawn.stages) == every
     for name, stage in drawn.stages.items():
         assert stage["at"] % 4 == 0 and stage["limit"] >= 0 and np.isfinite(stage["limit"]), name
@@ -281,8 +297,17 @@ def test_the_story_of_every_word_that_is_drawn_is_told(trace):
         assert list_beginnings(trace, address.at["token"])[name] == address
 
 
-@pytest.mark.parametrize("asked", [{}, {"token": 12, "id": 2111}, {"token": -1, "id": 2111}, {"token": True, "id": 0},
-                                   {"token": 8, "id": 101}, {"token": "8", "id": "2111"}])  # fmt: skip
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"token": 12, "id": 2111},
+        {"token": -1, "id": 2111},
+        {"token": True, "id": 0},
+        {"token": 8, "id": 101},
+        {"token": "8", "id": "2111"},
+    ],
+)
 def test_no_story_is_told_of_what_is_not_drawn(inputs, asked):
     assert find_story(inputs["12 tokens"], asked) is None
 
@@ -299,8 +324,14 @@ def test_the_scale_of_neurons_ends_where_most_active_ones_are(trace):
 def test_the_key_tells_all_apart_that_decides_the_numbers_but_layer_and_head(inputs):
     before = inputs["12 tokens"]
     after, other = (before.with_changes(dict.fromkeys(CHANGE, 0.5)) for _ in range(2))
-    views = [look(before), look(inputs["padding"]), look(before, token=3), look(before, before.with_changes(CHANGE)),
-             look(before, after), *(look(before, after, show=show) for show in SHOWN[1:])]  # fmt: skip
+    views = [
+        look(before),
+        look(inputs["padding"]),
+        look(before, token=3),
+        look(before, before.with_changes(CHANGE)),
+        look(before, after),
+        *(look(before, after, show=show) for show in SHOWN[1:]),
+    ]
     keys = [draw(view)["key"] for view in views] + [draw(look(before), component=70)["key"]]
     assert len(set(keys)) == len(keys)
     assert draw(look(before, head=(3, 5)))["key"] == keys[0] and draw(look(before, other))["key"] == keys[4]

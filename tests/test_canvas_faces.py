@@ -38,8 +38,11 @@ def test_every_face_shows_its_own_numbers_and_marks_what_was_changed(app, passes
     before, after = passes
     show_cell(app, face, CHANGED, 2)
     read = app.page.evaluate("cells => cells.map(cell => document.querySelector('.bvc').readCell(cell))", CELLS)
-    expected = {"Before": lambda cell: before[cell], "After": lambda cell: after[cell],
-                "Difference": lambda cell: after[cell] - before[cell]}[face]  # fmt: skip
+    expected = {
+        "Before": lambda cell: before[cell],
+        "After": lambda cell: after[cell],
+        "Difference": lambda cell: after[cell] - before[cell],
+    }[face]
     assert [np.float32(value) for value in read] == [expected(cell) for cell in CELLS]
     assert sum(before[cell] != after[cell] for cell in CELLS) >= 3
     edge, middle = app.page.evaluate(LOOK, CHANGED)
@@ -56,10 +59,13 @@ def test_what_was_not_changed_is_not_marked(app):
 def test_printed_shares_of_attention_are_underlined_where_a_change_moved_them(app):
     app.open(changes="encoder.layer.2.attention.self.probs[head=1]:0", layer=2, head=1, token=8)
     app.page.wait_for_selector('line[data-changed="2"]', state="attached")
-    keys = app.page.evaluate("""layers => layers.map(layer => [
+    keys = app.page.evaluate(
+        """layers => layers.map(layer => [
         [...document.querySelectorAll(`line[data-changed="${layer}"]`)].map(({dataset}) => Number(dataset.key)),
         [...document.querySelectorAll(`path[data-layer="${layer}"]`)].map(({dataset}) => Number(dataset.weight)),
-    ])""", [1, 2])  # fmt: skip
+    ])""",
+        [1, 2],
+    )
     (before, _), (after, weights) = keys
     assert before == [] and sum(weights) == pytest.approx(11 / 12, abs=1e-3)  # a mean over heads, of which one gives 0
     strongest = np.argsort(weights)[::-1][: len(after)].tolist()

@@ -89,9 +89,15 @@ SEEN = {
     "ReLU for GELU": {"neurons.0": "g = GELU(f)", "neurons.1": "g = ReLU(f)"},
     "a skipped layer": {"output.0": "x = γ_Z · ẑ + β_Z", "output.1": "x^(2) = x^(1)"},
 }
-MADE = {("attention without its residual", "sum"): "1 number", ("a skipped layer", "output.1"): "1 number",
-        ("nothing", "sum"): "2 numbers", ("nothing", "query"): "49 numbers", ("nothing", "context"): "38 numbers",
-        ("nothing", "weights"): "19 numbers", ("nothing", "neurons.1"): "1 number"}  # fmt: skip
+MADE = {
+    ("attention without its residual", "sum"): "1 number",
+    ("a skipped layer", "output.1"): "1 number",
+    ("nothing", "sum"): "2 numbers",
+    ("nothing", "query"): "49 numbers",
+    ("nothing", "context"): "38 numbers",
+    ("nothing", "weights"): "19 numbers",
+    ("nothing", "neurons.1"): "1 number",
+}
 
 
 @pytest.mark.parametrize("name", SEEN)
@@ -138,8 +144,10 @@ def test_uses_are_counted_as_the_changed_program_has_them(tmp_path, name):
 
 def test_every_stage_has_a_title_and_every_title_a_stage(before):
     drawn = tell(before, before)
-    names = {name.partition(".")[0] if stage["level"] == "pass" else name.rpartition(".")[2]
-             for name, stage in drawn.stages.items()}  # fmt: skip
+    names = {
+        name.partition(".")[0] if stage["level"] == "pass" else name.rpartition(".")[2]
+        for name, stage in drawn.stages.items()
+    }
     assert names == set(TITLES)
     assert not any("+" in title.title for title in TITLES.values())  # what is added is the formula's to say
 
@@ -154,8 +162,16 @@ def normalize(trace, path, x):
 def read_layer(trace, layer, token):
     """The vectors of a layer at a token, by their leaf; `x` what came in."""
     own = f"encoder.layer.{layer}"
-    leaves = ("attention.output.dense", "attention.output.residual", "attention.output.LayerNorm", "output.dense",
-              "intermediate.dense", "intermediate.activation", "output.residual", "output.LayerNorm")  # fmt: skip
+    leaves = (
+        "attention.output.dense",
+        "attention.output.residual",
+        "attention.output.LayerNorm",
+        "output.dense",
+        "intermediate.dense",
+        "intermediate.activation",
+        "output.residual",
+        "output.LayerNorm",
+    )
     came = f"encoder.layer.{layer - 1}.output.LayerNorm" if layer else "embeddings.LayerNorm"
     return {"x": trace[came][token], **{leaf: trace[f"{own}.{leaf}"][token] for leaf in leaves}}
 
@@ -185,8 +201,11 @@ def check_sum(stop, seen, trace, own):
     assert bool(changed) == (not agree(norm, seen["attention.output.LayerNorm"])), said
 
 
-FUNCTION = {"GELU": torch.nn.functional.gelu, "ReLU": torch.relu,
-            "GELU tanh": lambda x: torch.nn.functional.gelu(x, approximate="tanh")}  # fmt: skip
+FUNCTION = {
+    "GELU": torch.nn.functional.gelu,
+    "ReLU": torch.relu,
+    "GELU tanh": lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
+}
 NEURON = r"(\d+) is {}: (\S+) becomes \S"
 
 
@@ -216,9 +235,11 @@ def check_end(said, seen, trace, own):
     written = agree(seen["intermediate.activation"] @ weight + bias, seen["output.dense"])
     added = agree(total, seen["output.residual"])
     normalized = agree(norm, seen["output.LayerNorm"])
-    ends = {"What they write is added and normalized again.": (True, True, True),
-            "What they write is not added to anything": (True, False, True),
-            "What they write is lost": (True, True, False)}  # fmt: skip
+    ends = {
+        "What they write is added and normalized again.": (True, True, True),
+        "What they write is not added to anything": (True, False, True),
+        "What they write is lost": (True, True, False),
+    }
     found = [so for text, so in ends.items() if text in said]
     assert found in ([(written, added, normalized)], []), said
     assert found or "a change puts numbers there" in said, said

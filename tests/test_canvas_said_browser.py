@@ -64,12 +64,17 @@ def test_neurons_stand_on_the_programs_own_curve(app, changes, name):
     see(app, changes, play=8)
     drawn = app.page.locator(".bvc-drawn")
     drawn.locator("text", has_text=f"{name} at “[MASK]”").wait_for()
-    place = {role: drawn.locator("text", has_text=role).first.bounding_box()
-             for role in ("strongest", "shut off", *(["damped"] if name == "GELU" else []))}  # fmt: skip
+    place = {
+        role: drawn.locator("text", has_text=role).first.bounding_box()
+        for role in ("strongest", "shut off", *(["damped"] if name == "GELU" else []))
+    }
     assert place["shut off"]["x"] < place.get("damped", place["strongest"])["x"]
     assert drawn.locator("text", has_text="damped").count() == (name == "GELU")
-    paths = [path for path in drawn.locator("path").evaluate_all("all => all.map(e => e.getAttribute('d'))")
-             if path.count("L") > 30]  # fmt: skip
+    paths = [
+        path
+        for path in drawn.locator("path").evaluate_all("all => all.map(e => e.getAttribute('d'))")
+        if path.count("L") > 30
+    ]
     points = [[float(number) for number in point.split()] for point in paths[0][1:].split("L")]
     lowest = max(y for _, y in points)
     flat = [x for x, y in points if lowest - y < 0.5]

@@ -31,8 +31,10 @@ def test_setting_one_slice_to_a_number(model, trace):
     assert not np.allclose(changed["cls.predictions.decoder"], trace["cls.predictions.decoder"])
 
 
-@pytest.mark.parametrize("address", [PROBS, DENSE, "embeddings.LayerNorm", "encoder.layer.0.output.LayerNorm",
-                                     "cls.predictions.probs", "pooler.dense"])  # fmt: skip
+@pytest.mark.parametrize(
+    "address",
+    [PROBS, DENSE, "embeddings.LayerNorm", "encoder.layer.0.output.LayerNorm", "cls.predictions.probs", "pooler.dense"],
+)
 def test_setting_a_tensor_to_what_it_was_changes_nothing(model, trace, address):
     same = bv.run(model, *PAIR, pad_to=21, changes={address: trace[address]})
     assert all(np.array_equal(same[a], trace[a]) for a in trace.addresses)

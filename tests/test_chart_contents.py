@@ -69,7 +69,11 @@ def test_sums_are_laid_end_to_end():
     assert bars["x"].tolist() == [1.0, -2.5, 0.5, -1.0] and bars["base"] == [0.0, 1.0, -1.5, 0.0]
     assert line["x"].tolist() == [1.0, 1.0, -1.5, -1.5, -1.0, -1.0] and line["y"].tolist() == [0, 1, 1, 2, 2, 3]
     assert [(note["y"], note["text"]) for note in chart.layout["annotations"]] == [
-        (0, "1.0000"), (1, "−2.5000"), (2, "0.5000"), (3, "−1.0000")]  # fmt: skip
+        (0, "1.0000"),
+        (1, "−2.5000"),
+        (2, "0.5000"),
+        (3, "−1.0000"),
+    ]
 
 
 def test_what_a_chart_says_is_what_it_draws():

@@ -24,8 +24,14 @@ from tests.claims.truths import ORACLES, Scene, find_faults
 from tests.factory import random_checkpoint
 
 SEED = 3
-KINDS = ("pretraining", "masked-lm", "base-without-pooler", "sequence-classification", "token-classification",
-         "question-answering")  # fmt: skip
+KINDS = (
+    "pretraining",
+    "masked-lm",
+    "base-without-pooler",
+    "sequence-classification",
+    "token-classification",
+    "question-answering",
+)
 # Claims that none of 300 states reaches, and why.
 UNREACHED = {
     "epsilon makes it": "no state gives the LayerNorm of the embeddings another ε; test_said_after_changes does",
@@ -188,13 +194,24 @@ def list_comparing(source):
     tree = ast.parse(source)
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     told = [node for node in functions if isinstance(node.returns, ast.Name) and node.returns.id == "Said"]
-    told += [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-             and node.func.id in ("say", "choose", "Claim", "say_largest", "say_smallest")]  # fmt: skip
-    told += [node.body[0] for node in (tree, *functions, *(n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)))
-             if ast.get_docstring(node) is not None]  # fmt: skip
+    told += [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("say", "choose", "Claim", "say_largest", "say_smallest")
+    ]
+    told += [
+        node.body[0]
+        for node in (tree, *functions, *(n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)))
+        if ast.get_docstring(node) is not None
+    ]
     free = {id(inner) for node in told for inner in ast.walk(node)}
-    texts = (node.value for node in ast.walk(tree)
-             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in free)  # fmt: skip
+    texts = (
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in free
+    )
     return [text for text in texts if COMPARES.search(text)]
 
 

@@ -63,8 +63,10 @@ def test_every_departure_changes_something_and_belongs_to_a_document(model):
     plain = bv.run(model, TEXT)
     for name in DEPARTURES:
         departed = bv.run(model, TEXT, program=f"bert+{name}")
-        moved = max(np.abs(last(plain) - last(departed)).max(),
-                    np.abs(plain["cls.predictions.probs"] - departed["cls.predictions.probs"]).max())  # fmt: skip
+        moved = max(
+            np.abs(last(plain) - last(departed)).max(),
+            np.abs(plain["cls.predictions.probs"] - departed["cls.predictions.probs"]).max(),
+        )
         assert moved > 1e-6 or (name == "relu" and model.config.hidden_act == "relu"), name
     assert set(DEPARTURES) == {name for names in OF_DOCUMENTS.values() for name in names}
 

@@ -12,8 +12,18 @@ from tests.nginx import Stub, ask, stub
 
 def test_every_answer_has_the_headers_once_also_where_nginx_gives_it_by_itself(nginx):
     """Whatever the replicas say of it: on pages, files, refusals, and where no process is warm."""
-    paths = ("/", "/attention?text=x", "/static/js/index.abc.js", "/static/js/index.old.js", HEALTH, "/_stcore/stream",
-             "/media/0", "/media/2", "/_stcore/metrics", "/" + "x" * 9000)  # fmt: skip
+    paths = (
+        "/",
+        "/attention?text=x",
+        "/static/js/index.abc.js",
+        "/static/js/index.old.js",
+        HEALTH,
+        "/_stcore/stream",
+        "/media/0",
+        "/media/2",
+        "/_stcore/metrics",
+        "/" + "x" * 9000,
+    )
     cold = {path: ask(nginx, path)[:2] for path in paths}
     with stub(nginx, 0), stub(nginx, 1):
         warm = {path: ask(nginx, path)[:2] for path in paths}

@@ -44,8 +44,7 @@ def varies(trace, operand):
 
 def difference(trace, why, moves):
     """How the cell changes when all its operands move at once, divided by how far they do."""
-    at = {axis: range(why.cell.at[axis.name], why.cell.at[axis.name] + 1)
-          for axis in why.step.output.axes}  # fmt: skip
+    at = {axis: range(why.cell.at[axis.name], why.cell.at[axis.name] + 1) for axis in why.step.output.axes}
     results = []
     for way in (STEP, -STEP):
         env = {}

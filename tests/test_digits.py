@@ -70,8 +70,11 @@ def test_a_chain_has_its_sums_right():
         levels = [skip, skip + added, skip + added - mean, normal, normal * gamma, normal * gamma + beta]
         digits = fit_chain(levels, [added, mean, deviation, gamma, beta], "+−÷×+")
         start, total, centered, _, scaled, end = (put(level, digits.total) for level in levels)
-        sums = [start + put(added, digits.total) == total, total - put(mean, digits.total) == centered,
-                scaled + put(beta, digits.total) == end]  # fmt: skip
+        sums = [
+            start + put(added, digits.total) == total,
+            total - put(mean, digits.total) == centered,
+            scaled + put(beta, digits.total) == end,
+        ]
         right += all(sums)
         if digits.exact:
             assert all(sums)

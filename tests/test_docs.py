@@ -163,8 +163,12 @@ def vocabulary():
     """Every name that the sources define, every parameter of the URL and every other plain string in them."""
     folders = (ROOT / folder for folder in (bv.__name__, "pages", "tests", "benchmarks", "training"))
     files = [file for folder in folders for file in folder.rglob("*.py") if file != Path(__file__)]
-    found = {name for folder in (COMPONENTS, ROOT / "tests" / "js") for file in folder.rglob("*.js")
-             for name in re.findall(r"^(?:export )?(?:function|class) (\w+)", text(file), re.MULTILINE)}  # fmt: skip
+    found = {
+        name
+        for folder in (COMPONENTS, ROOT / "tests" / "js")
+        for file in folder.rglob("*.js")
+        for name in re.findall(r"^(?:export )?(?:function|class) (\w+)", text(file), re.MULTILINE)
+    }
     for node in (node for file in files for node in ast.walk(ast.parse(text(file)))):
         match node:
             case ast.ClassDef():

@@ -92,8 +92,13 @@ def test_the_summary_names_all_that_a_document_leaves_out(document):
     config = BertConfig(num_hidden_layers=1)
     program = DOCUMENT_PROGRAMS[document.program](config, frozenset(ALL_HEADS) - {TOKEN_CLASSIFIER})
     reached = {step.stage for step in program.steps}
-    left_out = {address for step in PROGRAM.steps if step.stage in reached for leaf in step.leaves
-                if (address := leaf.address) in PROGRAM.leaves and address not in program.leaves}  # fmt: skip
+    left_out = {
+        address
+        for step in PROGRAM.steps
+        if step.stage in reached
+        for leaf in step.leaves
+        if (address := leaf.address) in PROGRAM.leaves and address not in program.leaves
+    }
     told = document.differs.lower()
     for address in left_out - OWN_CLASSES:
         words = SAID[address]
@@ -125,6 +130,7 @@ def test_what_no_step_computes_is_listed_beside_the_places():
     for document in DOCUMENTS:
         for other in document.others:
             assert other.page in [info.name for info in site.PAGES] and other.what and not other.addresses
-            assert "|" not in other.place + other.what and balanced(other.place.replace(r"\lbrace", "").replace(
-                r"\rbrace", ""))  # fmt: skip
+            assert "|" not in other.place + other.what and balanced(
+                other.place.replace(r"\lbrace", "").replace(r"\rbrace", "")
+            )
         assert not {other.place for other in document.others} & {place.place for place in document.places}

@@ -56,8 +56,11 @@ def entries(page):
 def near(program, layer):
     """The steps that the page shows of a program."""
     found = {step.address: Address(step.address).layer for step in program.steps}
-    return {address for address, own in found.items()
-            if own == layer or (own is None and not address.startswith("single_layer."))}  # fmt: skip
+    return {
+        address
+        for address, own in found.items()
+        if own == layer or (own is None and not address.startswith("single_layer."))
+    }
 
 
 @pytest.mark.parametrize("beside", PROGRAMS)
@@ -81,8 +84,10 @@ def test_the_chart_shows_the_cosines_of_two_runs(page, bundled):
     at = chosen(page, "formula-post", "bert")
     runs = {name: bv.run(bundled, TEXT, program=name) for name in ("bert", "formula-post")}
     last = {name: "residual" if name == "formula-post" else "LayerNorm" for name in runs}
-    pairs = ((runs[name][f"encoder.layer.{i}.output.{last[name]}"][MASK].astype(np.float64) for name in runs)
-             for i in range(6))  # fmt: skip
+    pairs = (
+        (runs[name][f"encoder.layer.{i}.output.{last[name]}"][MASK].astype(np.float64) for name in runs)
+        for i in range(6)
+    )
     expected = [x @ y / np.linalg.norm(x) / np.linalg.norm(y) for x, y in pairs]
     np.testing.assert_allclose(decoded(line_of(at, "post")["y"]), expected, atol=1e-6)
 
@@ -144,8 +149,14 @@ def test_every_place_of_a_document_is_listed(page, name):
     icons = {info.name: info.icon for info in PAGES}
     blocks = [block for block in (element.value for element in at.markdown) if block.startswith("- ")]
     pages = [info.name for info in PAGES if any(place.page == info.name for place in document.places)]
-    lists = [[f"- {place.place} &ensp; {place.what}{f' ({place.remark})' if place.remark else ''}"
-              for place in document.places if place.page == name] for name in pages]  # fmt: skip
+    lists = [
+        [
+            f"- {place.place} &ensp; {place.what}{f' ({place.remark})' if place.remark else ''}"
+            for place in document.places
+            if place.page == name
+        ]
+        for name in pages
+    ]
     assert ["\n".join(lines) for lines in lists] == [block for block in blocks if block.split("\n") in lists]
     links = [link.proto.icon for link in at.get("page_link")]
     assert links[-len(pages) :] == [icons[name] for name in pages]
@@ -154,9 +165,17 @@ def test_every_place_of_a_document_is_listed(page, name):
 def test_steps_that_differ_stand_first_with_links_to_their_pages(page, bundled):
     at = chosen(page, "forward-pass-note", "bert")
     rows = re.findall(r"^\| `([\w.]+)` \|", words(at), re.M)
-    assert rows == ["embeddings.sum", "attention.self.query", "attention.self.key", "attention.self.value",
-                    "attention.self.probs", "attention.output.residual", "output.residual", "intermediate.activation",
-                    "pooler.dense"]  # fmt: skip
+    assert rows == [
+        "embeddings.sum",
+        "attention.self.query",
+        "attention.self.key",
+        "attention.self.value",
+        "attention.self.probs",
+        "attention.output.residual",
+        "output.residual",
+        "intermediate.activation",
+        "pooler.dense",
+    ]
     assert "Only in BERT as released: `attention.output.dense`" in words(at)
     labels = [link.proto.label for link in at.get("page_link")]
     assert {"Embeddings", "Query, key, value", "Attention output", "Add & Norm", "Sentence"} <= set(labels)
@@ -164,8 +183,10 @@ def test_steps_that_differ_stand_first_with_links_to_their_pages(page, bundled):
 
 def test_the_headline_tells_how_far_apart_the_two_end(page, bundled):
     title = chosen(page, "forward-pass-note", "bert").title[0].value
-    one, other = (bv.run(bundled, TEXT, program=name)["encoder.layer.5.output.LayerNorm"][MASK].astype(np.float64)
-                  for name in ("bert", "forward-pass-note"))  # fmt: skip
+    one, other = (
+        bv.run(bundled, TEXT, program=name)["encoder.layer.5.output.LayerNorm"][MASK].astype(np.float64)
+        for name in ("bert", "forward-pass-note")
+    )
     cosine = one @ other / np.linalg.norm(one) / np.linalg.norm(other)
     best = bv.run(bundled, TEXT)["cls.predictions.probs"][MASK].max()
     assert f"**{cosine:.4f}**".replace("-", "−") in title and f"“people” **{format_percent(best)}**" in title
@@ -185,8 +206,9 @@ def test_in_the_first_layer_the_notes_first_sum_is_right():
     """There Z_0 is X: the slip is in all sums after it."""
     at = opened(layer="0")
     assert "In layer 0 the first sum is right, since Z_0 is X" in words(at)
-    chart = next(json.loads(chart.proto.spec)["data"] for chart in at.get("plotly_chart")
-                 if "first sum" in chart.proto.spec)  # fmt: skip
+    chart = next(
+        json.loads(chart.proto.spec)["data"] for chart in at.get("plotly_chart") if "first sum" in chart.proto.spec
+    )
     first, second = (decoded(line["y"]) for line in chart)
     assert first[0] == pytest.approx(1) and max(first[1:]) < 0.9 and max(second) < 0.9
 
@@ -194,15 +216,19 @@ def test_in_the_first_layer_the_notes_first_sum_is_right():
 def test_of_a_pair_it_is_said_what_one_segment_changes(bundled):
     """Under the two documents that look up segment 0 for every token, and under no other; of one sentence nothing."""
     pair = ("He sat by the river.", "It was cold.")
-    scores = [bv.run(bundled, *pair, changes=changes)["cls.predictions.decoder"].astype(np.float64)
-              for changes in (None, {"token_type_ids": 0})]  # fmt: skip
+    scores = [
+        bv.run(bundled, *pair, changes=changes)["cls.predictions.decoder"].astype(np.float64)
+        for changes in (None, {"token_type_ids": 0})
+    ]
     changed = (scores[0].argmax(-1) != scores[1].argmax(-1)).sum()
     largest = np.abs(scores[0] - scores[1]).max()
     apart = f"up to {largest:.4f}, and gives another best word at {changed} of {len(scores[0])} tokens"
     both, single = opened(text=pair[0], pair=pair[1]), opened(text=pair[0])
     for document in DOCUMENTS:
-        told = ["\n".join(element.value for element in chosen(at, document.program, "bert").caption)
-                for at in (both, single)]  # fmt: skip
+        told = [
+            "\n".join(element.value for element in chosen(at, document.program, "bert").caption)
+            for at in (both, single)
+        ]
         assert ("gives both sentences segment 0" in told[0]) == (document.number in ("001", "003")), document.name
         assert (apart in told[0]) == (document.number in ("001", "003")) and "both sentences" not in told[1]
 
@@ -213,9 +239,14 @@ def test_slips_are_told_with_the_numbers_of_the_sentence(page, bundled, rome):
     printed, meant = np.sqrt(1 / 384) * ((row - row.mean()) ** 2).sum(), row.std()
     assert f"{printed:.4f}; the standard deviation is {meant:.4f}" in told
     note = bv.run(bundled, TEXT, program="forward-pass-note")
-    x, first, second = (note[path][MASK].astype(np.float64) for path in (
-        "embeddings.sum", f"encoder.layer.{LAYER - 1}.output.LayerNorm",
-        f"encoder.layer.{LAYER}.attention.output.LayerNorm"))  # fmt: skip
+    x, first, second = (
+        note[path][MASK].astype(np.float64)
+        for path in (
+            "embeddings.sum",
+            f"encoder.layer.{LAYER - 1}.output.LayerNorm",
+            f"encoder.layer.{LAYER}.attention.output.LayerNorm",
+        )
+    )
     cosines = [x @ y / np.linalg.norm(x) / np.linalg.norm(y) for y in (first, second)]
     texts = [f"{cosine:.4f}".replace("-", "−") for cosine in cosines]
     assert f"X and the layer's input have a cosine of {texts[0]}" in told

@@ -154,8 +154,11 @@ def test_the_table_is_one_stop_and_escape_goes_one_step_back(app):
 def test_the_foot_gives_what_the_number_was_made_from(app):
     app.open(PAGE, walk=CELL)
     foot = app.drawer.locator(".st-key-drawer-actions")
-    assert re.findall("Change this number|Copy link|Download", foot.inner_text()) == ["Change this number", "Copy link",
-                                                                                      "Download"]  # fmt: skip
+    assert re.findall("Change this number|Copy link|Download", foot.inner_text()) == [
+        "Change this number",
+        "Copy link",
+        "Download",
+    ]
     with app.page.expect_download() as given:
         foot.get_by_role("button", name="Download").click()
     lines = given.value.path().read_text().splitlines()

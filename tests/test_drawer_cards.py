@@ -119,8 +119,9 @@ def test_the_sentence_holds_after_a_change_too(rome, changes):
         assert not re.search(r"\bnan\b|∞", str(card.sentence)), (address, str(card.sentence))
 
 
-@pytest.mark.parametrize("kind", ["base-without-pooler", "sequence-classification", "token-classification",
-                                  "question-answering"])  # fmt: skip
+@pytest.mark.parametrize(
+    "kind", ["base-without-pooler", "sequence-classification", "token-classification", "question-answering"]
+)
 def test_a_checkpoint_of_any_kind_is_explained(tmp_path, kind):
     trace = bv.run(bv.load_model(random_checkpoint(tmp_path, kind=kind, seed=3)), "the cat sat on the mat")
     for address in sample(trace, 6):

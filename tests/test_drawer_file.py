@@ -44,5 +44,7 @@ def test_a_parameter_is_alone(rome):
 
 def test_what_is_in_no_pass_is_written_as_it_is_told():
     told = Told("J of step 1", "prediction", "2.0000", "", (), [("\N{MINUS SIGN}log P", "2.0000", "J.term[step=1]")])
-    assert read(write_told(told, "J[step=1]"))[1:] == [["\N{MINUS SIGN}log P", "2.0000", "J.term[step=1]"],
-                                                       ["J of step 1", "2.0000", "J[step=1]"]]  # fmt: skip
+    assert read(write_told(told, "J[step=1]"))[1:] == [
+        ["\N{MINUS SIGN}log P", "2.0000", "J.term[step=1]"],
+        ["J of step 1", "2.0000", "J[step=1]"],
+    ]

@@ -44,8 +44,14 @@ def test_a_layernorm_is_one_formula_and_each_of_its_steps_can_be_walked_to(rome)
     plain = re.sub(r"\\htmlClass\{[^}]*\}", "", card.line.right)
     assert plain == r"{\gamma_{Z}} \cdot \dfrac{{z} - {\mu_{Z}}}{\sqrt{{\sigma^{2}_{Z}} + \varepsilon}} + {\beta_{Z}}"
     steps = {row.cells[0].step.path.removeprefix(f"{LAYER}.output.") for row in card.table.rows}
-    assert steps == {"residual", "LayerNorm.mean", "LayerNorm.variance", "LayerNorm.normalized", "LayerNorm.weight",
-                     "LayerNorm.bias"}  # fmt: skip
+    assert steps == {
+        "residual",
+        "LayerNorm.mean",
+        "LayerNorm.variance",
+        "LayerNorm.normalized",
+        "LayerNorm.weight",
+        "LayerNorm.bias",
+    }
 
 
 def test_only_the_exact_gelu_is_a_share_of_a_normal_distribution(rome):

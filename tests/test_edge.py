@@ -204,8 +204,19 @@ def test_streamlit_finds_the_app_with_its_edge():
     assert discover_asgi_app(ROOT / "app.py").import_string == "app:app"
 
 
-@pytest.mark.parametrize("sources", ["", "  \n", "'self'", "'none'", "*", "https: 'self'", f"'self' {ELSEWHERE}:8080",
-                                     "https://huggingface.co https://*.hf.space"])  # fmt: skip
+@pytest.mark.parametrize(
+    "sources",
+    [
+        "",
+        "  \n",
+        "'self'",
+        "'none'",
+        "*",
+        "https: 'self'",
+        f"'self' {ELSEWHERE}:8080",
+        "https://huggingface.co https://*.hf.space",
+    ],
+)
 def test_where_the_app_may_be_framed_is_read(monkeypatch, sources):
     monkeypatch.setenv(ANCESTORS, sources)
     assert read_frames().sources == (" ".join(sources.split()) or "'self'")

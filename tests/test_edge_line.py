@@ -136,8 +136,11 @@ def ask_with(more):
         state.widget_states.widgets.add(id=f"widget {i}", trigger_value=True)
     yield state
     for field in ("json_value", "json_trigger_value"):
-        for value in ("[" * (line.MOST_BRACKETS + more), "{}" * (line.MOST_BRACKETS + more),
-                      "x" * (line.LONGEST_VALUE + more)):  # fmt: skip
+        for value in (
+            "[" * (line.MOST_BRACKETS + more),
+            "{}" * (line.MOST_BRACKETS + more),
+            "x" * (line.LONGEST_VALUE + more),
+        ):
             state = ClientState()
             state.widget_states.widgets.add(id="listener", **{field: value})
             yield state

@@ -89,8 +89,11 @@ def test_a_server_for_this_machine_answers_by_its_own_names_alone(server):
 
 
 def test_a_server_for_others_answers_by_any_name_and_one_for_this_machine_also_by_the_one_it_was_given(monkeypatch):
-    told = {"server.address": "0.0.0.0", "browser.serverAddress": "bert.example",
-            "server.corsAllowedOrigins": ["https://course.example:444"]}  # fmt: skip
+    told = {
+        "server.address": "0.0.0.0",
+        "browser.serverAddress": "bert.example",
+        "server.corsAllowedOrigins": ["https://course.example:444"],
+    }
     monkeypatch.setattr(st, "get_option", told.get)
     assert list_hosts() == frozenset()
     told["server.address"] = "localhost"

@@ -61,17 +61,27 @@ def test_what_is_meant_in_a_residual_sum_is_what_its_sublayer_reads(bundled):
         assert not np.array_equal(note[y], note[slips.X])
 
 
-@pytest.mark.parametrize(("text", "rows"), [("When in Rome, do as the [MASK] do.", [0, 1, 2, 9, 10, 11]),
-                                            ("Rome", [0, 1, 2])])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "rows"), [("When in Rome, do as the [MASK] do.", [0, 1, 2, 9, 10, 11]), ("Rome", [0, 1, 2])]
+)
 def test_the_other_epsilon_is_measured_where_it_is_printed(bundled, text, rows):
     """By PyTorch's own LayerNorm, once with the ε of In [46] and once with that of In [57], in double precision."""
     trace = bv.run(bundled, text)
     at = "encoder.layer.0."
-    total, gamma, beta, weight, bias = (torch.tensor(np.asarray(trace[f"{at}{leaf}"])).double() for leaf in (
-        "attention.output.residual", "attention.output.LayerNorm.weight", "attention.output.LayerNorm.bias",
-        "intermediate.dense.weight", "intermediate.dense.bias"))  # fmt: skip
-    one, other = ((layer_norm(total, gamma.shape, gamma, beta, epsilon) @ weight + bias)[rows][:, [0, 1, 2, -3, -2, -1]]
-                  for epsilon in (1e-5, 1e-12))  # fmt: skip
+    total, gamma, beta, weight, bias = (
+        torch.tensor(np.asarray(trace[f"{at}{leaf}"])).double()
+        for leaf in (
+            "attention.output.residual",
+            "attention.output.LayerNorm.weight",
+            "attention.output.LayerNorm.bias",
+            "intermediate.dense.weight",
+            "intermediate.dense.bias",
+        )
+    )
+    one, other = (
+        (layer_norm(total, gamma.shape, gamma, beta, epsilon) @ weight + bias)[rows][:, [0, 1, 2, -3, -2, -1]]
+        for epsilon in (1e-5, 1e-12)
+    )
     seen = slips.measure_printed_epsilon(trace)
     assert seen.largest == pytest.approx(float((one - other).abs().max()), rel=1e-6)
     texts = ([f"{value:.4f}" for value in side.flatten().tolist()] for side in (one, other))

@@ -209,7 +209,9 @@ def test_a_lookup_names_its_row(padded):
     row = padded.encoding.ids[2]
     assert rf"W_{{\mathrm{{word}}}}\left[{row}, 4\right]" in why.latex
     assert [address for address, _ in why.operands] == [
-        f"embeddings.word_embeddings.weight[vocab={row},hidden=4]", "input_ids[token=2]"]  # fmt: skip
+        f"embeddings.word_embeddings.weight[vocab={row},hidden=4]",
+        "input_ids[token=2]",
+    ]
 
 
 @pytest.mark.parametrize(

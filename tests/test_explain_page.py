@@ -48,7 +48,9 @@ def test_a_link_may_walk_over_what_is_no_address(page, rome):
     assert ADDRESS.search(text)["address"] == cell
     crumbs = re.findall(r'<button data-keep="(\d)">(.*?)</button>', text)
     assert [(i, re.sub("<[^>]*>", "", crumb)) for i, crumb in crumbs] == [
-        ("1", "&lt;b&gt;nonsense"), ("3", f"LayerNorm {format_short(rome[walk[2]].item())}")]  # fmt: skip
+        ("1", "&lt;b&gt;nonsense"),
+        ("3", f"LayerNorm {format_short(rome[walk[2]].item())}"),
+    ]
 
 
 @pytest.mark.parametrize("steps", [79, 80, 81, 3000])

@@ -25,8 +25,15 @@ def saved(app, label, folder):
 
 
 def ran(command, folder):
-    return subprocess.run([sys.executable, "-I", *map(str, command)], cwd=folder, env={"OMP_NUM_THREADS": "1"},
-                          capture_output=True, text=True, check=True, timeout=60).stdout  # fmt: skip
+    return subprocess.run(
+        [sys.executable, "-I", *map(str, command)],
+        cwd=folder,
+        env={"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    ).stdout
 
 
 @pytest.mark.slow

@@ -212,9 +212,13 @@ def open_neurons(**query):
 def read_strongest(at):
     """Of each table of the neurons that write most: the last column's name, and by neuron what stands there."""
     bodies = [each.proto.body for each in at.get("html") if 'class="bv-neurons"' in each.proto.body]
-    return [(unescape(re.findall(r"<th [^>]*>([^<]*)</th>", body)[-1]),
-             dict(re.findall(r'intermediate=(\d+)\]">\d+</button></th>.*?<td>([^<]*)</td></tr>', body)))
-            for body in bodies]  # fmt: skip
+    return [
+        (
+            unescape(re.findall(r"<th [^>]*>([^<]*)</th>", body)[-1]),
+            dict(re.findall(r'intermediate=(\d+)\]">\d+</button></th>.*?<td>([^<]*)</td></tr>', body)),
+        )
+        for body in bodies
+    ]
 
 
 def test_what_the_answer_is_without_each_neuron_comes_unasked(bundled, rome):

@@ -65,8 +65,12 @@ COLUMNS = [
     BarColumn("weight", SHARE, [f"{x:.2f}" for x in SHARE], INK, 1.0, [f"L.a[x={i}]" for i in range(SIZE)]),
     BarColumn("part", np.where(SIGNED > 1, np.nan, SIGNED), ["" if x > 1 else f"{x:.2f}" for x in SIGNED], INK),
 ]
-SQUARES = Squares(WEIGHTS[:3], WEIGHTS[:3] * np.abs(numbers(3, SIZE)), ["1.0", "2.0", "3.0"],
-                  [f"L.a[h={h},x={i}]" for h in range(3) for i in range(SIZE)])  # fmt: skip
+SQUARES = Squares(
+    WEIGHTS[:3],
+    WEIGHTS[:3] * np.abs(numbers(3, SIZE)),
+    ["1.0", "2.0", "3.0"],
+    [f"L.a[h={h},x={i}]" for h in range(3) for i in range(SIZE)],
+)
 
 PLACES = np.stack(np.meshgrid(4 * np.arange(SIZE), 4 * np.arange(SIZE), indexing="ij"), axis=-1)
 CASES = {
@@ -210,10 +214,13 @@ def kinds():
         importlib.import_module(f"{figures.__name__}.{found.name}") for found in pkgutil.iter_modules(figures.__path__)
     ]
     return {
-        name for module in modules for name, function in inspect.getmembers(module, inspect.isfunction)
-        if name.startswith("draw_") and function.__module__ == module.__name__
+        name
+        for module in modules
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if name.startswith("draw_")
+        and function.__module__ == module.__name__
         and get_type_hints(function).get("return") is Chart
-    }  # fmt: skip
+    }
 
 
 def walk(value):

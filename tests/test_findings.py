@@ -29,9 +29,13 @@ class Room:
         self.now, self.order, self.free, self.begun = 0.0, [], threading.Semaphore(0), []
         self.there, self.busy = True, False
         self.findings = Findings(
-            given.pop("max_bytes", 10_000), self.turn, measure_bytes, lambda: self.busy, lambda _: self.there,
+            given.pop("max_bytes", 10_000),
+            self.turn,
+            measure_bytes,
+            lambda: self.busy,
+            lambda _: self.there,
             lambda: self.now,
-        )  # fmt: skip
+        )
 
     @contextmanager
     def turn(self):
@@ -142,9 +146,11 @@ def test_what_was_found_is_bounded_in_bytes():
 
 def test_an_error_is_a_sentence_and_one_of_a_busy_server_is_not_for_good(room, caplog):
     room.let(100)
-    for name, error, said in (("a", bv.InputError("Choose a smaller number."), "Choose a smaller number."),
-                              ("b", ZeroDivisionError("oh"), findings._FAILED),
-                              ("c", bv.BusyError("Full."), "Full.")):  # fmt: skip
+    for name, error, said in (
+        ("a", bv.InputError("Choose a smaller number."), "Choose a smaller number."),
+        ("b", ZeroDivisionError("oh"), findings._FAILED),
+        ("c", bv.BusyError("Full."), "Full."),
+    ):
         room.ask(name, fail=error)
         room.settle()
         found = room.ask(name)

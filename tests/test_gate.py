@@ -51,8 +51,12 @@ def guard(runs=1000):
     """A gate with a clock set by hand. runs: of all sessions together."""
     clock = Clock()
     shared = Bucket(runs, runs, clock)
-    return Gate(lambda session, state: session.answered.append(state), lambda _: shared,
-                lambda session: session.connected, clock), clock  # fmt: skip
+    return Gate(
+        lambda session, state: session.answered.append(state),
+        lambda _: shared,
+        lambda session: session.connected,
+        clock,
+    ), clock
 
 
 async def look(gate, session):
@@ -121,8 +125,12 @@ def test_of_one_who_has_taken_too_much_all_sessions_together_are_answered_once_a
     async def flood():
         clock = Clock()
         budget = Budget(clock, lambda session: True)
-        gate = Gate(lambda session, state: session.answered.append(state),
-                    lambda session: budget.get_runs("ann", str(id(session))), lambda session: True, clock)  # fmt: skip
+        gate = Gate(
+            lambda session, state: session.answered.append(state),
+            lambda session: budget.get_runs("ann", str(id(session))),
+            lambda session: True,
+            clock,
+        )
         budget.charge("bob", 0.1)
         budget.charge("ann", 100.0)
         sessions = [Session() for _ in range(4)]

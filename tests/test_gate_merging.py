@@ -29,8 +29,11 @@ def test_a_bucket_lets_a_burst_through_and_then_so_many_a_second():
 
 
 def test_of_requests_for_the_page_the_last_wins_and_what_was_pressed_stays():
-    (merged,) = gather(ask(head="Head 1", first=True), ask(head="Head 2", clicks='[{"event": "token"}]'),
-                       ask(head="Head 3", query="layer=4"))  # fmt: skip
+    (merged,) = gather(
+        ask(head="Head 1", first=True),
+        ask(head="Head 2", clicks='[{"event": "token"}]'),
+        ask(head="Head 3", query="layer=4"),
+    )
     assert read(merged) == {"head": "Head 3", "first": True, "clicks": '[{"event": "token"}]'}
     assert merged.query_string == "layer=4"
 
@@ -73,6 +76,8 @@ def test_a_part_of_a_page_that_is_being_left_is_asked_for_in_vain():
 
 @pytest.mark.parametrize(("old", "new", "auto", "kept"), [(1, 0, 0, 0), (1, 0, 1, 1), (0, 1, 0, 1), (0, 0, 1, 0)])
 def test_going_back_is_forgotten_only_where_somebody_chose_something_since(old, new, auto, kept):
-    (merged,) = gather(ClientState(is_history_navigation=bool(old)),
-                       ClientState(is_history_navigation=bool(new), is_auto_rerun=bool(auto)))  # fmt: skip
+    (merged,) = gather(
+        ClientState(is_history_navigation=bool(old)),
+        ClientState(is_history_navigation=bool(new), is_auto_rerun=bool(auto)),
+    )
     assert merged.is_history_navigation is bool(kept)

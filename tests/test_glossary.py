@@ -67,9 +67,12 @@ def test_an_entry_says_what_it_means():
     for entry in (*listed(), *list_axes()):
         assert re.match(r"[A-Z0-9a-z].+", entry.meaning), entry.symbol.address
         assert any(getattr(entry.names, source) for source in SOURCES) or entry.symbol.address in (
-            "relation", "cls.seq_relationship.probs", "qa_outputs.start.probs", "qa_outputs.end.probs",
+            "relation",
+            "cls.seq_relationship.probs",
+            "qa_outputs.start.probs",
+            "qa_outputs.end.probs",
             "qa_outputs.spans",
-        ), entry.symbol.address  # fmt: skip
+        ), entry.symbol.address
 
 
 def test_a_layer_shows_its_own_names():
@@ -95,8 +98,10 @@ def test_names_of_hugging_face_are_parameters_and_modules_of_its_models():
             assert name in modules
     named = {entry.names.hugging_face for entry in listed() if entry.symbol.kind == PARAMETER}
     assert {name for name in parameters if "layer.0" not in name} - named <= {
-        "cls.predictions.bias", "bert.embeddings.position_ids", "bert.embeddings.token_type_ids",
-    }  # fmt: skip
+        "cls.predictions.bias",
+        "bert.embeddings.position_ids",
+        "bert.embeddings.token_type_ids",
+    }
 
 
 def test_tensorflow_names_are_the_variables_of_the_released_checkpoints():

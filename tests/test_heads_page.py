@@ -169,8 +169,10 @@ def test_lines_from_one_sentence_to_the_other(app):
     opened(app, text="He sat by the river.", pair="The water was cold.", layer=2, head=9)
     with app.rerun():
         app.page.get_by_role("radio", name="A→B").click()
-    places = {side: app.page.locator(f".side.{side} .token").evaluate_all("all => all.map(t => +t.dataset.index)")
-              for side in ("query", "key")}  # fmt: skip
+    places = {
+        side: app.page.locator(f".side.{side} .token").evaluate_all("all => all.map(t => +t.dataset.index)")
+        for side in ("query", "key")
+    }
     assert places == {"query": list(range(8)), "key": list(range(8, 14))}
 
 

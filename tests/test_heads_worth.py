@@ -36,8 +36,11 @@ def test_what_the_answer_needs_has_one_colour_and_what_is_in_its_way_the_other(w
     colors = PALETTES[theme]
     marks = list_marks(worth, colors)
     assert [(i, mark["text"]) for i, mark in enumerate(marks) if mark["text"] != "0"] == [
-        (1, "+30.0"), (2, "−2.0"), (12, "+10.0"), (15, "−5.0")
-    ]  # fmt: skip
+        (1, "+30.0"),
+        (2, "−2.0"),
+        (12, "+10.0"),
+        (15, "−5.0"),
+    ]
     assert marks[1]["back"].upper() == colors.cells["attention"] and marks[0]["back"].upper() == colors.zero
     assert tint_cell(-1, "attention", colors).back.upper() == colors.negative
 
@@ -45,8 +48,11 @@ def test_what_the_answer_needs_has_one_colour_and_what_is_in_its_way_the_other(w
 @pytest.mark.parametrize("theme", PALETTES)
 def test_numbers_can_be_read_on_every_tint(theme):
     colors = PALETTES[theme]
-    least = min(measure_contrast(tint.back, tint.ink) for part in np.linspace(-1, 1, 201)
-                for tint in [tint_cell(float(part), "attention", colors)])  # fmt: skip
+    least = min(
+        measure_contrast(tint.back, tint.ink)
+        for part in np.linspace(-1, 1, 201)
+        for tint in [tint_cell(float(part), "attention", colors)]
+    )
     assert least >= 4.5
     assert measure_contrast("#FFFFFF", "#000000") == pytest.approx(21)
     assert measure_contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.01)

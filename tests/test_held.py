@@ -236,8 +236,7 @@ def test_what_cannot_be_made_leaves_nothing_behind(model):
 def test_what_is_read_out_is_read_only(model):
     trace = bv.run(model, TEXT)
     summary, projection = summarize(trace, 4), layers.project_stages(trace)
-    shared = [summary.pictures, *summary.numbers.values(), *vars(projection).values(),
-              layers.roll_out_attention(trace)]  # fmt: skip
+    shared = [summary.pictures, *summary.numbers.values(), *vars(projection).values(), layers.roll_out_attention(trace)]
     for array in shared:
         with pytest.raises(ValueError, match="WRITEABLE"):
             array.flags.writeable = True

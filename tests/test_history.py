@@ -73,8 +73,11 @@ def test_where_back_led_counts_also_where_its_run_was_broken_off_by_a_choice(vis
     visit(back=True, broken_off=True, layer="3", head="5", walk="pooler.dense")
     choose = partial(choices.go, {TOKEN: 2})
     assert visit(choose, layer="3", head="5", walk="pooler.dense") == {
-        "layer": "3", "head": "5", "token": "2", "walk": "pooler.dense",
-    }  # fmt: skip
+        "layer": "3",
+        "head": "5",
+        "token": "2",
+        "walk": "pooler.dense",
+    }
 
 
 def test_a_message_with_the_address_before_the_newest_one_undoes_no_choice(visit):

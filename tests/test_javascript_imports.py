@@ -38,8 +38,12 @@ def cycles(root):
 
 def unused_exports(root, tests=()):
     """What a module exports that no other module, and no test, imports."""
-    used = {(needed, name) for file in [*list_files(root), *tests] for needed, names in list_imports(file).items()
-            for name in names}  # fmt: skip
+    used = {
+        (needed, name)
+        for file in [*list_files(root), *tests]
+        for needed, names in list_imports(file).items()
+        for name in names
+    }
     used |= {(needed, name) for file in tests for needed in whole_imports(file) for name in list_exports(needed)}
     return sorted(
         f"{file.relative_to(root)}: {name}"
@@ -104,8 +108,13 @@ VIOLATIONS = {
 
 @pytest.mark.parametrize(("path", "source", "check"), VIOLATIONS.values(), ids=VIOLATIONS)
 def test_a_violation_is_found(tmp_path, path, source, check):
-    files = {"one/a.js": "export const a = 1;\n", "one/c.js": 'import { a } from "./a.js";\nexport const c = 1;\n',
-             "one/index.js": 'import { c } from "./c.js";\n', "two/b.js": "", "shared/s.js": ""}  # fmt: skip
+    files = {
+        "one/a.js": "export const a = 1;\n",
+        "one/c.js": 'import { a } from "./a.js";\nexport const c = 1;\n',
+        "one/index.js": 'import { c } from "./c.js";\n',
+        "two/b.js": "",
+        "shared/s.js": "",
+    }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -125,6 +134,9 @@ IN_ONE_PLACE = {
 
 @pytest.mark.parametrize("pattern", IN_ONE_PLACE)
 def test_what_belongs_to_one_module_stands_there_alone(pattern):
-    found = [file.relative_to(COMPONENTS).as_posix() for file in list_files(COMPONENTS)
-             if re.search(pattern, file.read_text(encoding="utf-8"))]  # fmt: skip
+    found = [
+        file.relative_to(COMPONENTS).as_posix()
+        for file in list_files(COMPONENTS)
+        if re.search(pattern, file.read_text(encoding="utf-8"))
+    ]
     assert found == IN_ONE_PLACE[pattern]

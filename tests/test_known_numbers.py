@@ -57,11 +57,15 @@ def run_ids(model: bv.Model, ids: str, *, first: int | None = None, hidden: int 
     """A pass over token ids. first: how many belong to the first segment; hidden: how many at the start are masked."""
     numbers = tuple(map(int, ids.split()))
     count = len(numbers)
-    return bv.run(model, Encoding(
-        tokens=tuple(map(model.tokenizer.token, numbers)), ids=numbers,
-        segments=tuple(int(first is not None and i >= first) for i in range(count)),
-        mask=tuple(int(i >= hidden) for i in range(count)),
-    ))  # fmt: skip
+    return bv.run(
+        model,
+        Encoding(
+            tokens=tuple(map(model.tokenizer.token, numbers)),
+            ids=numbers,
+            segments=tuple(int(first is not None and i >= first) for i in range(count)),
+            mask=tuple(int(i >= hidden) for i in range(count)),
+        ),
+    )
 
 
 def test_words_of_the_model_card():

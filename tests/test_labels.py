@@ -73,8 +73,9 @@ def test_tags_of_a_word_are_not_taken_for_those_of_a_chart(hostile):
 
 @pytest.mark.parametrize(("word", "shown"), list(zip(HOSTILE, SHOWN, strict=True)), ids=range(6))
 def test_what_is_drawn_is_the_word_itself(word, shown):
-    (ticks,) = ([text for way, text in texts(draw_bars(SIGNED[:1], [word], LIGHT, INK, name="x")).items()
-                 if "ticktext" in way],)  # fmt: skip
+    (ticks,) = (
+        [text for way, text in texts(draw_bars(SIGNED[:1], [word], LIGHT, INK, name="x")).items() if "ticktext" in way],
+    )
     drawn = html.unescape(ticks[0])
     assert drawn == shown if len(shown) <= LONGEST_TICK else drawn == shown[: LONGEST_TICK - 1] + "…"
 
@@ -89,8 +90,10 @@ def test_a_chart_keeps_the_tags_that_it_writes_itself():
 
 def test_two_words_that_look_alike_are_two_bars():
     words = ["same", "same", "other"]
-    for chart in (draw_bars(SIGNED[:3], words, LIGHT, INK, name="x"),
-                  draw_products(words, SIGNED[:3], SIGNED[:3].cumsum(), LIGHT, color=INK, title="x")):  # fmt: skip
+    for chart in (
+        draw_bars(SIGNED[:3], words, LIGHT, INK, name="x"),
+        draw_products(words, SIGNED[:3], SIGNED[:3].cumsum(), LIGHT, color=INK, title="x"),
+    ):
         spec = sent(to_plotly(chart))
         bars = spec["data"][0]
         places = bars["y"] if bars.get("orientation") == "h" else bars["x"]
@@ -138,6 +141,13 @@ def test_a_token_that_stands_twice_is_told_from_its_like():
 
 
 def test_an_index_is_named_by_what_stands_there(rome):
-    named = {("token", 8): "8 [MASK]", ("key", 0): "0 [CLS]", ("head", 1): "head 1", ("bound", 0): "start",
-             ("bound", 1): "end", ("vocab", 2111): "2111 people", ("hidden", 22): "22"}  # fmt: skip
+    named = {
+        ("token", 8): "8 [MASK]",
+        ("key", 0): "0 [CLS]",
+        ("head", 1): "head 1",
+        ("bound", 0): "start",
+        ("bound", 1): "end",
+        ("vocab", 2111): "2111 people",
+        ("hidden", 22): "22",
+    }
     assert {where: name_index(rome, *where) for where in named} == named

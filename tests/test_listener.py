@@ -57,9 +57,13 @@ def test_a_click_sends_the_cell_that_was_clicked(app):
 def test_a_click_sends_what_an_element_says(app):
     cell = "a.b[token=1]"
     for selector, *event in (
-        ("#chips >> text=in", "token", 2), ("[data-head]", "head", "1,2"), ("[data-cell]", "cell", cell),
-        ("[data-step]", "step", f"{cell}x"), ("[data-keep]", "keep", "1"), ("[data-close]", "close", True),
-    ):  # fmt: skip
+        ("#chips >> text=in", "token", 2),
+        ("[data-head]", "head", "1,2"),
+        ("[data-cell]", "cell", cell),
+        ("[data-step]", "step", f"{cell}x"),
+        ("[data-keep]", "keep", "1"),
+        ("[data-close]", "close", True),
+    ):
         with sends(app, *event):
             app.page.locator(selector).first.click()
 
@@ -161,8 +165,13 @@ def save(app, kind, folder):
 def test_a_chart_is_taken_away_as_a_picture_that_says_what_it_is(app, tmp_path):
     drawn = ET.fromstring(save(app, "svg", tmp_path).read_text(encoding="utf-8"))
     texts = ["".join(text.itertext()) for text in drawn.iter(f"{SVG}text")]
-    caption = ["Who attends to whom", "encoder.layer.1.attention.self.probs[head=2]", "a checkpoint",
-               "When in <Rome> & do", app.page.url]  # fmt: skip
+    caption = [
+        "Who attends to whom",
+        "encoder.layer.1.attention.self.probs[head=2]",
+        "a checkpoint",
+        "When in <Rome> & do",
+        app.page.url,
+    ]
     assert texts[-len(caption) :] == caption and "1 when" in texts
     assert drawn.find(f"{SVG}rect").get("fill").startswith("#")
     size = struct.unpack(">II", save(app, "png", tmp_path).read_bytes()[16:24])

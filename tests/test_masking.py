@@ -100,7 +100,9 @@ def test_padding_and_hiding_together_are_what_the_library_computes(bundled):
     assert trace.tokens == ["[CLS]", "when", "in", "[MASK]", "[SEP]", *["[PAD]"] * 4]
     oracle = BertForPreTraining.from_pretrained(BUNDLED_FOLDER, dtype=torch.float32, attn_implementation="eager")
     with torch.inference_mode():
-        output = oracle.bert(torch.tensor([[101, 2043, 1999, 103, 102, 0, 0, 0, 0]]),
-                             attention_mask=torch.tensor([[1, 1, 1, 1, 1, 0, 0, 0, 0]]))  # fmt: skip
+        output = oracle.bert(
+            torch.tensor([[101, 2043, 1999, 103, 102, 0, 0, 0, 0]]),
+            attention_mask=torch.tensor([[1, 1, 1, 1, 1, 0, 0, 0, 0]]),
+        )
     last = f"encoder.layer.{bundled.config.num_hidden_layers - 1}.output.LayerNorm"
     np.testing.assert_allclose(trace[last], output.last_hidden_state[0].numpy(), atol=1e-5)

@@ -6,8 +6,20 @@ import json
 from benchmarks.mutants import MUTANTS, ROOT, find_fault, plant
 from tests.scripts import run_node
 
-ROOMS = ("analysis/", "checkpoint/", "documents/", "export/", "formula/", "learning/", "tracing/", "ui/components/",
-         "ui/frame/", "ui/panels/", "ui/views/", "ui/walk/")  # fmt: skip
+ROOMS = (
+    "analysis/",
+    "checkpoint/",
+    "documents/",
+    "export/",
+    "formula/",
+    "learning/",
+    "tracing/",
+    "ui/components/",
+    "ui/frame/",
+    "ui/panels/",
+    "ui/views/",
+    "ui/walk/",
+)
 _READ = "new (await import('node:vm')).SourceTextModule(source)"  # reads a module and runs nothing of it
 
 

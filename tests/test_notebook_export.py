@@ -59,9 +59,12 @@ def traces(rome, checkpoints):
     """What is exported: BERT as it comes, with padding, split over files, changed, and as each document writes it."""
     models = {name: bv.load_model(folder) for name, folder in checkpoints.items()}
     changes = {
-        "input_ids[token=1]": 9, "position_ids[token=2]": 5, "encoder.layer.0.attention.self.probs[head=1]": 0.0,
-        "encoder.layer.0.output.residual": "no-residual", "encoder.layer.1.intermediate.activation": "relu",
-    }  # fmt: skip
+        "input_ids[token=1]": 9,
+        "position_ids[token=2]": 5,
+        "encoder.layer.0.attention.self.probs[head=1]": 0.0,
+        "encoder.layer.0.output.residual": "no-residual",
+        "encoder.layer.1.intermediate.activation": "relu",
+    }
     return {
         "rome": rome,
         "padded pair": bv.run(models["whole"], *PAIR, pad_to=20),
@@ -165,10 +168,14 @@ def test_headings_follow_the_pass_layer_by_layer(notebooks):
     prose = "\n".join("".join(cell["source"]) for cell in cells(notebooks["rome"], "markdown"))
     layer = ["Query, key, value", "Attention", "Attention output", "Add & Norm", "Feed-forward", "Add & Norm"]
     assert re.findall(r"^##+ (.+)$", prose, re.MULTILINE) == [
-        "The checkpoint", "The input", "Embeddings",
+        "The checkpoint",
+        "The input",
+        "Embeddings",
         *(heading for i in range(6) for heading in (f"Layer {i}", *layer)),
-        "Predictions", "Sentence", "Are these the recorded numbers?",
-    ]  # fmt: skip
+        "Predictions",
+        "Sentence",
+        "Are these the recorded numbers?",
+    ]
     assert all(balanced(formula) for formula in re.findall(r"\$\$(.+)\$\$", prose))
 
 

@@ -33,8 +33,13 @@ def draw_values():
     wide = draw.standard_normal(1500) * 10.0 ** draw.integers(-320, 300, 1500)
     near = draw.standard_normal(1500) * 10.0 ** draw.integers(-8, 7, 1500)
     halves = draw.integers(-40_000, 40_000, 1000) / 2.0 ** draw.integers(0, 12, 1000)
-    ends = [sign * (end + step * 10.0**power) for end in (1e-3, 1e-2, 0.1, 1, 10, 1e5) for power in range(-9, -3)
-            for step in (-5, -1, 0, 1, 5) for sign in (-1, 1)]  # fmt: skip
+    ends = [
+        sign * (end + step * 10.0**power)
+        for end in (1e-3, 1e-2, 0.1, 1, 10, 1e5)
+        for power in range(-9, -3)
+        for step in (-5, -1, 0, 1, 5)
+        for sign in (-1, 1)
+    ]
     return [*map(float, (*wide, *near, *halves, *near.astype(np.float32))), *ends, *VALUES]
 
 
@@ -85,9 +90,11 @@ def test_the_browser_writes_every_number_as_python_does():
         "writeNumber": ([[value] for value in values], [format_number(value) for value in values]),
         "writeShort": ([[value] for value in values], [format_short(value) for value in values]),
         "writePercent": ([[value] for value in values], [format_percent(value) for value in values]),
-        "writeFixed": ([[value, i % 7] for i, value in enumerate(some)],
-                       [write_fixed(value, i % 7) for i, value in enumerate(some)]),
-    }  # fmt: skip
+        "writeFixed": (
+            [[value, i % 7] for i, value in enumerate(some)],
+            [write_fixed(value, i % 7) for i, value in enumerate(some)],
+        ),
+    }
     for function, (given, texts) in wishes.items():
         found = scripts.write_all(function, given)
         assert not [each for each in zip(given, found, texts, strict=True) if each[1] != each[2]][:5], function

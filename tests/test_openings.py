@@ -200,10 +200,12 @@ def test_without_a_language_model_head_the_last_layer_is_shown(tmp_path):
 def set_rows(trace, *heads):
     """All of a token's attention is on one key, in these heads: weights that are equal, or written alike."""
     probs = "encoder.layer.{}.attention.self.probs[head={},query=8]"
-    return trace.with_changes({
-        **{f"encoder.layer.{layer}.attention.self.probs": 0.0 for layer in range(6)},
-        **{f"{probs.format(layer, head)[:-1]},key={key}]": weight for layer, head, key, weight in heads},
-    })  # fmt: skip
+    return trace.with_changes(
+        {
+            **{f"encoder.layer.{layer}.attention.self.probs": 0.0 for layer in range(6)},
+            **{f"{probs.format(layer, head)[:-1]},key={key}]": weight for layer, head, key, weight in heads},
+        }
+    )
 
 
 @pytest.mark.parametrize("second", [0.5, 0.499])

@@ -115,8 +115,16 @@ ELSEWHERE = {"level": "cell", "strip": "query", "component": "9999", "play": "10
 def test_the_url_says_the_place_of_the_canvas():
     at = open_app(**PLACE)
     place = read_canvas(at)["place"]
-    assert place == {"level": "head", "layer": 3, "head": 5, "token": 2, "component": 200, "stop": 4, "window": 0,
-                     "strip": None}  # fmt: skip
+    assert place == {
+        "level": "head",
+        "layer": 3,
+        "head": 5,
+        "token": 2,
+        "component": 200,
+        "stop": 4,
+        "window": 0,
+        "strip": None,
+    }
     assert read_canvas(at)["why"] == ""
 
 
@@ -151,8 +159,14 @@ def session(monkeypatch):
 def test_going_elsewhere_is_one_choice_and_the_explained_cell_goes_along(session):
     session["walk"] = "embeddings.sum[token=1,hidden=2]~encoder.layer.2.attention.self.probs[head=0,query=1,key=2]"
     choices.go({_LEVEL: "head", LAYER: "3", HEAD: "5", _PLAY: 4})
-    assert session == {"level": "head", "layer": "3", "head": "5", "play": 4, "url-chose": True,
-                       "walk": "encoder.layer.3.attention.self.probs[head=5,query=1,key=2]"}  # fmt: skip
+    assert session == {
+        "level": "head",
+        "layer": "3",
+        "head": "5",
+        "play": 4,
+        "url-chose": True,
+        "walk": "encoder.layer.3.attention.self.probs[head=5,query=1,key=2]",
+    }
 
 
 def test_another_token_or_sentence_has_its_own_window(session):

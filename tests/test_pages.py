@@ -67,19 +67,24 @@ def title_of(at):
 
 
 def shown(at):
-    charts = [(chart.proto.id.partition("-chart-")[2], json.loads(chart.proto.spec))
-              for chart in at.get("plotly_chart")]  # fmt: skip
+    charts = [
+        (chart.proto.id.partition("-chart-")[2], json.loads(chart.proto.spec)) for chart in at.get("plotly_chart")
+    ]
     pictures = [element.proto.body for element in at.get("html") if "<img" in element.proto.body]
     lines = [tex for element in at.get("html") for tex in LINE.findall(element.proto.body)]
     written = [unescape(tex) for tex in lines] + [
         formula.strip() for element in at.markdown for formula in FORMULA.findall(element.value)
     ]
     return SimpleNamespace(
-        view=at.session_state["view"], title=[title.value for title in at.title], charts=charts, pictures=pictures,
+        view=at.session_state["view"],
+        title=[title.value for title in at.title],
+        charts=charts,
+        pictures=pictures,
         formulas=[element.value.strip("$\n") for element in at.latex] + written,
         components=[element.proto.component_name for element in at.get("bidi_component")],
-        exceptions=[element.value for element in at.exception], errors=[element.value for element in at.error],
-    )  # fmt: skip
+        exceptions=[element.value for element in at.exception],
+        errors=[element.value for element in at.error],
+    )
 
 
 def decoded(numbers):

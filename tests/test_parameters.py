@@ -49,9 +49,12 @@ def test_totals_of_the_parts_add_up_to_the_whole(model):
     layer = 4 * (d * d + d) + (d * ff + ff) + (ff * d + d) + 2 * 2 * d
     assert analysis.count_parts(analysis.list_tensors(model)) == {
         "embeddings": (vocab + SIZES["max_position_embeddings"] + 2) * d + 2 * d,
-        "layer 0": layer, "layer 1": layer, "masked language model": d * d + d + 2 * d + vocab,
-        "pooler": d * d + d, "next sentence": 2 * d + 2,
-    }  # fmt: skip
+        "layer 0": layer,
+        "layer 1": layer,
+        "masked language model": d * d + d + 2 * d + vocab,
+        "pooler": d * d + d,
+        "next sentence": 2 * d + 2,
+    }
     assert sum(analysis.count_parts(analysis.list_tensors(model)).values()) == model.parameter_count
 
 

@@ -243,9 +243,16 @@ def test_the_sizes_of_a_case_are_all_different(run):
     trace, _ = run
     config = trace.model.config
     sizes = [
-        len(trace.tokens), config.hidden_size, config.head_dim, config.num_attention_heads, config.num_hidden_layers,
-        config.intermediate_size, config.vocab_size, config.max_position_embeddings, config.type_vocab_size,
-    ]  # fmt: skip
+        len(trace.tokens),
+        config.hidden_size,
+        config.head_dim,
+        config.num_attention_heads,
+        config.num_hidden_layers,
+        config.intermediate_size,
+        config.vocab_size,
+        config.max_position_embeddings,
+        config.type_vocab_size,
+    ]
     assert len(set(sizes)) == len(sizes)
 
 

@@ -73,8 +73,12 @@ def cells(request, model):
     checkpoint, pad_to = model
     trace = bv.run(checkpoint, *PAIR, pad_to=pad_to, program=request.param)
     generator = np.random.default_rng(7)
-    return [(trace, why, take_apart(trace, why)) for address in trace.addresses for _ in range(3)
-            for why in [trace.explain(draw_cell(trace, address, generator))]]  # fmt: skip
+    return [
+        (trace, why, take_apart(trace, why))
+        for address in trace.addresses
+        for _ in range(3)
+        for why in [trace.explain(draw_cell(trace, address, generator))]
+    ]
 
 
 def draw_cell(trace, address, generator):
@@ -101,8 +105,13 @@ def value(trace, operand):
 def expect_amounts(trace, why, found):
     """What stands under the heading, from the recorded numbers and the address alone."""
     values = [[value(trace, operand) for operand in part.operands] for part in found]
-    special = {"mean": over_the_width, "variance": squares, "sigma": squares, "normalized": over_the_root,
-               "scores": with_the_mask}  # fmt: skip
+    special = {
+        "mean": over_the_width,
+        "variance": squares,
+        "sigma": squares,
+        "normalized": over_the_root,
+        "scores": with_the_mask,
+    }
     general = {WITHOUT: without_each, SLOPE: two_sided_difference, ALONE: lambda *_: [why.value]}
     products = lambda *_: [np.prod(row) for row in values]  # noqa: E731
     return special.get(why.cell.name, general.get(found.measure, products))(trace, why, values)
@@ -150,8 +159,12 @@ def leave_out(scores, j, own):
     """The share of one score, worked out again without another."""
     if j == own:
         return 0.0
-    powers = np.array([0.0 if i == j else np.exp(score - max(s for k, s in enumerate(scores) if k != j))
-                       for i, score in enumerate(scores)])  # fmt: skip
+    powers = np.array(
+        [
+            0.0 if i == j else np.exp(score - max(s for k, s in enumerate(scores) if k != j))
+            for i, score in enumerate(scores)
+        ]
+    )
     return powers[own] / powers.sum()
 
 
@@ -187,8 +200,12 @@ def test_every_operand_stands_in_one_part_or_in_all(cells):
 
 def test_the_first_are_those_with_the_most_under_the_heading(cells):
     for trace, why, found in cells:
-        sizes = {WITHOUT: lambda part, why=why: abs(part.amount - why.recomputed), LOOKED_UP: lambda _: 0.0,
-                 POSITION: lambda _: 0.0, LARGEST: lambda part, t=trace: value(t, part.operands[0])}  # fmt: skip
+        sizes = {
+            WITHOUT: lambda part, why=why: abs(part.amount - why.recomputed),
+            LOOKED_UP: lambda _: 0.0,
+            POSITION: lambda _: 0.0,
+            LARGEST: lambda part, t=trace: value(t, part.operands[0]),
+        }
         sized = [sizes.get(found.measure, lambda part: abs(part.amount))(part) for part in found]
         order = found.strongest(len(found))
         np.testing.assert_allclose([sized[i] for i in order], sorted(sized, reverse=True), rtol=0, atol=1e-14)

@@ -93,11 +93,15 @@ def test_passes_of_many_pages_run_no_more_at_once_than_the_store_allows(bundled,
         with store.turn(costly=True):
             job()
 
-    jobs = [job for trace in traces for job in (
-        *(partial(take, partial(measure_hidden, trace, parse(START), i)) for i in (1, 2, 3, 4)),
-        partial(take, partial(run_without_cell, trace, parse(START), cell)),
-        partial(store.get, trace.model, trace.tokens[2]),
-    )]  # fmt: skip
+    jobs = [
+        job
+        for trace in traces
+        for job in (
+            *(partial(take, partial(measure_hidden, trace, parse(START), i)) for i in (1, 2, 3, 4)),
+            partial(take, partial(run_without_cell, trace, parse(START), cell)),
+            partial(store.get, trace.model, trace.tokens[2]),
+        )
+    ]
     with ThreadPoolExecutor(len(jobs)) as pool:
         for done in [pool.submit(job) for job in jobs]:
             done.result(60)

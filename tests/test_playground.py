@@ -25,11 +25,15 @@ def softmax(scores):
 
 
 def test_one_entry_of_the_printed_softmax_is_wrong():
-    verdicts = {(i, j): judge_cut(text, value)
-                for i, (texts, values) in enumerate(zip(examples.SHARES, softmax(SCORES), strict=True))
-                for j, (text, value) in enumerate(zip(texts, values, strict=True))}  # fmt: skip
+    verdicts = {
+        (i, j): judge_cut(text, value)
+        for i, (texts, values) in enumerate(zip(examples.SHARES, softmax(SCORES), strict=True))
+        for j, (text, value) in enumerate(zip(texts, values, strict=True))
+    }
     assert {place: found for place, found in verdicts.items() if found is not Verdict.CUT} == {
-        (0, 0): Verdict.DIFFERS, (1, 0): Verdict.SAME}  # fmt: skip
+        (0, 0): Verdict.DIFFERS,
+        (1, 0): Verdict.SAME,
+    }
     assert softmax(SCORES)[1, 0] < 1 == float(examples.SHARES[1][0])  # cut, it would be 9.99e-01
     assert judge_cut(examples.SHARES[0][0].removeprefix("7"), softmax(SCORES)[0, 0]) is Verdict.CUT
     assert [text for row in examples.SHARES for text in row if text.index(".") > 1] == [examples.SHARES[0][0]]
@@ -207,8 +211,16 @@ def test_the_weighted_sum(mix):
     np.testing.assert_allclose(decoded(chart(at, "playground-weighted")["z"])[-1], expected, rtol=1e-6)
 
 
-VECTORS = np.array([[123.4, 0.32, 94, 32], [83, 34, 77, 19], [0.2, 50, 33, 30], [289, 432.98, 150, 92],
-                    [80, 46, 23, 32], [41, 21, 74, 33]])  # fmt: skip
+VECTORS = np.array(
+    [
+        [123.4, 0.32, 94, 32],
+        [83, 34, 77, 19],
+        [0.2, 50, 33, 30],
+        [289, 432.98, 150, 92],
+        [80, 46, 23, 32],
+        [41, 21, 74, 33],
+    ]
+)
 WEIGHTS = {"one-hot": [0, 0, 0, 0, 1, 0], "mixed": [0.1, 0, 0.06, 0.1, 0.6, 0.14]}
 
 
@@ -228,12 +240,16 @@ def test_a_component_a_weight_and_an_id_are_changed_and_all_is_added_up_again():
     read = vectors[[5, 1, 2, 3, 4, 5]]
     np.testing.assert_allclose(decoded(chart(at, "playground-weighted")["z"])[-1], weights @ read, rtol=1e-6)
     assert (at.session_state["article_rows"], at.session_state["article_weights"], at.session_state["article_ids"]) == (
-        "4.2=%E2%88%927", "1.0=0.5", "0.0=193")  # fmt: skip
+        "4.2=%E2%88%927",
+        "1.0=0.5",
+        "0.0=193",
+    )
     assert any("The weights as edited sum to 1.4000; a " in element.proto.body for element in at.get("html"))
     for key in ("rows", "weights", "ids"):
         at.button(key=f"reset-article_{key}").click().run()
-    np.testing.assert_allclose(decoded(chart(at, "playground-weighted")["z"])[-1],
-                               np.array(WEIGHTS["mixed"]) @ VECTORS, rtol=1e-6)  # fmt: skip
+    np.testing.assert_allclose(
+        decoded(chart(at, "playground-weighted")["z"])[-1], np.array(WEIGHTS["mixed"]) @ VECTORS, rtol=1e-6
+    )
 
 
 @pytest.mark.parametrize(("key", "text", "why"), [

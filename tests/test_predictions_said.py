@@ -101,7 +101,8 @@ def test_a_row_without_an_entry_is_called_by_its_id(tmp_path):
 def test_an_entry_with_quotation_marks_stays_inside_its_button():
     entry = '"><b>&'
     tokenizer = SimpleNamespace(token=lambda _: entry, name=lambda _: entry)
-    view = SimpleNamespace(trace=SimpleNamespace(model=SimpleNamespace(tokenizer=tokenizer)),
-                           chosen=SimpleNamespace(token=2))  # fmt: skip
+    view = SimpleNamespace(
+        trace=SimpleNamespace(model=SimpleNamespace(tokenizer=tokenizer)), chosen=SimpleNamespace(token=2)
+    )
     row = _render_word(view, 7, 1, [0.5], 1.0)
     assert 'data-choose="word=&quot;&gt;&lt;b&gt;&amp;" ' in row and ">&quot;&gt;&lt;b&gt;&amp;</button>" in row

@@ -80,10 +80,20 @@ def test_every_digit_is_that_of_the_text():
 
 def test_the_names_that_are_printed_are_listed_to_the_last_whole_one():
     """Five of the embeddings, and of the first layer as many as fit before the print breaks off."""
-    layer = [f"bert.encoder.layer.0.{module}.{leaf}" for module in (
-        "attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
-        "attention.output.LayerNorm", "intermediate.dense", "output.dense", "output.LayerNorm")
-        for leaf in ("weight", "bias")]  # fmt: skip
+    layer = [
+        f"bert.encoder.layer.0.{module}.{leaf}"
+        for module in (
+            "attention.self.query",
+            "attention.self.key",
+            "attention.self.value",
+            "attention.output.dense",
+            "attention.output.LayerNorm",
+            "intermediate.dense",
+            "output.dense",
+            "output.LayerNorm",
+        )
+        for leaf in ("weight", "bias")
+    ]
     names = next(fact.printed for fact in FACTS if fact.cell == "8").split()
     assert len(names) == 20 and names[-1] == "bert.encoder.layer.0.output.LayerNorm.weight"
     assert names[5:] == layer[:-1] and all(name.startswith("bert.embeddings.") for name in names[:5])
@@ -106,9 +116,13 @@ def reprinted(base_sized):
     bert, found = model.bert, {}
     first, transform = bert.encoder.layer[0], model.cls.predictions.transform
     watched = {
-        "14": bert.embeddings.word_embeddings, "30": bert.embeddings, "43": first.attention.output.dense,
-        "57": bert.encoder.layer[11], "59": transform.dense, "61": transform,
-    }  # fmt: skip
+        "14": bert.embeddings.word_embeddings,
+        "30": bert.embeddings,
+        "43": first.attention.output.dense,
+        "57": bert.encoder.layer[11],
+        "59": transform.dense,
+        "61": transform,
+    }
     for cell, module in watched.items():
         module.register_forward_hook(lambda m, i, out, cell=cell: found.update({cell: plain(out)}))
     bert.embeddings.LayerNorm.register_forward_hook(lambda m, given, out: found.update({"27": given[0]}))
@@ -231,24 +245,49 @@ def test_every_size_and_setting_is_that_of_bert_base(trace):
     found = [facts.check_fact(trace, fact) for fact in (*FACTS, *OTHERS)]
     other = {(one.fact.cell, one.fact.what) for one in found if one.ours is not None and not one.same}
     slips = {(fact.cell, fact.what) for fact in FACTS if fact.slip}
-    assert other - slips == {("6", "class"), ("10", "config: architectures"),
-                             ("69", "the top predictions as one text")}  # fmt: skip
+    assert other - slips == {("6", "class"), ("10", "config: architectures"), ("69", "the top predictions as one text")}
     assert slips <= other and len(slips) == 3
     unread = [one.fact.what.removeprefix("config: ") for one in found if one.ours is None]
-    assert unread == ["dropout, after the embeddings and in attention: p", "dropout: inplace",
-                      "attention_probs_dropout_prob", "gradient_checkpointing", "hidden_dropout_prob",
-                      "initializer_range", "transformers_version", "use_cache"]  # fmt: skip
+    assert unread == [
+        "dropout, after the embeddings and in attention: p",
+        "dropout: inplace",
+        "attention_probs_dropout_prob",
+        "gradient_checkpointing",
+        "hidden_dropout_prob",
+        "initializer_range",
+        "transformers_version",
+        "use_cache",
+    ]
     assert not any(hasattr(STANDARD, name) for name in unread)
 
 
 def test_every_size_that_the_note_prints_is_here():
     """Read off the note line by line: each quantity with the size that stands behind it."""
-    full = {"T": (512, 768), "X": (512, 768), "Q": (512, 64), "K": (512, 64), "V": (512, 64), "A": (512, 512),
-            "Z_{h,l}": (512, 64), "Z̃, the concatenated heads": (512, 768), "Z̄": (512, 768), "Z^ffnn": (512, 3072),
-            "Z^out": (512, 768), "Z_l": (512, 768)}  # fmt: skip
-    parameters = {"W_P": (512, 768), "W^Q of one head": (768, 64), "W^K of one head": (768, 64),
-                  "W^V of one head": (768, 64), "W^ffnn": (768, 3072), "b^ffnn, a row": (1, 3072),
-                  "W^out": (3072, 768), "b^out, a row": (1, 768), "W^final": (768, 768)}  # fmt: skip
+    full = {
+        "T": (512, 768),
+        "X": (512, 768),
+        "Q": (512, 64),
+        "K": (512, 64),
+        "V": (512, 64),
+        "A": (512, 512),
+        "Z_{h,l}": (512, 64),
+        "Z̃, the concatenated heads": (512, 768),
+        "Z̄": (512, 768),
+        "Z^ffnn": (512, 3072),
+        "Z^out": (512, 768),
+        "Z_l": (512, 768),
+    }
+    parameters = {
+        "W_P": (512, 768),
+        "W^Q of one head": (768, 64),
+        "W^K of one head": (768, 64),
+        "W^V of one head": (768, 64),
+        "W^ffnn": (768, 3072),
+        "b^ffnn, a row": (1, 3072),
+        "W^out": (3072, 768),
+        "b^out, a row": (1, 768),
+        "W^final": (768, 768),
+    }
     found = {fact.what.removesuffix(", of a full input"): fact.printed for fact in NOTE_SIZES}
     for what, size in (full | parameters).items():
         assert found[what] == str(list(size)), what

@@ -19,8 +19,10 @@ COLOURED = {
     steps.PREDICTION,
 }  # fmt: skip
 NORM_LEAVES = ("LayerNorm.mean", "LayerNorm.variance", "LayerNorm.normalized", "LayerNorm")
-EMBEDDINGS = ["embeddings." + leaf for leaf in (
-    "word_embeddings", "position_embeddings", "token_type_embeddings", "sum", *NORM_LEAVES)]  # fmt: skip
+EMBEDDINGS = [
+    "embeddings." + leaf
+    for leaf in ("word_embeddings", "position_embeddings", "token_type_embeddings", "sum", *NORM_LEAVES)
+]
 LAYER = [
     *("attention.self." + leaf for leaf in (
         "query", "key", "value", "products", "scaled", "scores", "probs", "context")),
@@ -69,8 +71,11 @@ def models(tmp_path_factory):
     return {kind: bv.load_model(random_checkpoint(folder / kind, kind=kind)) for kind in KINDS}
 
 
-DOCUMENT_CASES = [(kind, name) for kind in ("pretraining", "sequence-classification", "base-without-pooler")
-                  for name in DOCUMENT_PROGRAMS]  # fmt: skip
+DOCUMENT_CASES = [
+    (kind, name)
+    for kind in ("pretraining", "sequence-classification", "base-without-pooler")
+    for name in DOCUMENT_PROGRAMS
+]
 
 
 @pytest.fixture(params=[*((kind, "bert") for kind in (*KINDS, "bundled")), *DOCUMENT_CASES], ids="-".join)

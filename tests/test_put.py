@@ -132,8 +132,10 @@ def test_the_softmax_of_scores_stands_beside_the_weight_that_a_change_put(red):
     table = next(each.proto.body for each in at.get("html") if "masked score S" in each.proto.body)
     names = re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', table)
     shares, weights = names.index("softmax"), names.index("attention weight")
-    rows = [[re.sub(r"<[^>]*>", "", cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row)]
-            for row in re.findall(r"<tr.*?</tr>", table)[1:]]  # fmt: skip
+    rows = [
+        [re.sub(r"<[^>]*>", "", cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row)]
+        for row in re.findall(r"<tr.*?</tr>", table)[1:]
+    ]
     expected = softmax(red[f"{TWO}.attention.self.scores[head=1,query=2]"].astype(np.float64))
     assert [row[shares].strip() for row in rows] == [format_number(float(share)) for share in expected]
     assert {row[weights].strip() for row in rows} == {"0.0000"}

@@ -28,8 +28,7 @@ CHANGED = "qa_outputs[token=13,bound=0]"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return random_checkpoint(tmp_path_factory.mktemp("answers"), kind="question-answering",
-                             max_position_embeddings=128)  # fmt: skip
+    return random_checkpoint(tmp_path_factory.mktemp("answers"), kind="question-answering", max_position_embeddings=128)
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +45,12 @@ def oracle(folder):
 def answer(oracle, trace, **given):
     """What Hugging Face's model says of the ids of a trace."""
     row = trace.encoding
-    return oracle(input_ids=torch.tensor([row.ids]), token_type_ids=torch.tensor([row.segments]),
-                  attention_mask=torch.tensor([row.mask]), **given)  # fmt: skip
+    return oracle(
+        input_ids=torch.tensor([row.ids]),
+        token_type_ids=torch.tensor([row.segments]),
+        attention_mask=torch.tensor([row.mask]),
+        **given,
+    )
 
 
 def search(model, oracle, trace, text, pair):
@@ -58,9 +61,13 @@ def search(model, oracle, trace, text, pair):
     separator = [token == "[SEP]" for token in trace.tokens]
     outside = np.array([[part != 1 or sep for part, sep in zip(parts, separator, strict=True)]], dtype=int)
     starts, ends, scores, _ = select_starts_ends(
-        found.start_logits.numpy(), found.end_logits.numpy(), outside, np.array([trace.encoding.mask]),
-        top_k=len(parts) ** 2 + 1, max_answer_len=30,
-    )  # fmt: skip
+        found.start_logits.numpy(),
+        found.end_logits.numpy(),
+        outside,
+        np.array([trace.encoding.mask]),
+        top_k=len(parts) ** 2 + 1,
+        max_answer_len=30,
+    )
     return [(int(i), int(j), p) for i, j, p in zip(starts, ends, scores, strict=True) if p > 0]
 
 
@@ -86,8 +93,9 @@ def test_the_probability_of_a_span_is_what_the_model_was_trained_to_raise(model,
     text, pair, pad_to = TEXTS[name]
     trace = bv.run(model, text, pair, pad_to=pad_to)
     for span in answers.rank_spans(trace, 4):
-        loss = answer(oracle, trace, start_positions=torch.tensor([span.start]),
-                      end_positions=torch.tensor([span.end])).loss  # fmt: skip
+        loss = answer(
+            oracle, trace, start_positions=torch.tensor([span.start]), end_positions=torch.tensor([span.end])
+        ).loss
         assert answers.compute_share(trace, span) == pytest.approx(float(torch.exp(-2 * loss)), rel=1e-10)
 
 
@@ -107,9 +115,17 @@ def test_an_answer_is_read_as_it_was_typed(model):
     assert answers.read_span(changed, Span(*at), text, pair) == "romans sat, in rome"
 
 
-@pytest.mark.parametrize("address", [
-    "qa_outputs", "qa_outputs.start", "qa_outputs.start.probs", "qa_outputs.end", "qa_outputs.end.probs",
-    "qa_outputs.spans"])  # fmt: skip
+@pytest.mark.parametrize(
+    "address",
+    [
+        "qa_outputs",
+        "qa_outputs.start",
+        "qa_outputs.start.probs",
+        "qa_outputs.end",
+        "qa_outputs.end.probs",
+        "qa_outputs.spans",
+    ],
+)
 def test_every_number_is_worked_out_from_operands_that_are_there(model, address):
     trace = bv.run(model, *TEXTS["short"][:2])
     sizes = zip(trace.dims(address), trace.shape(address), strict=True)

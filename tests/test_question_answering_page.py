@@ -22,8 +22,9 @@ SPOT = re.compile(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return random_checkpoint(tmp_path_factory.mktemp("answers"), kind="question-answering", seed=2,
-                             max_position_embeddings=160)  # fmt: skip
+    return random_checkpoint(
+        tmp_path_factory.mktemp("answers"), kind="question-answering", seed=2, max_position_embeddings=160
+    )
 
 
 @pytest.fixture(autouse=True)

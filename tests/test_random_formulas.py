@@ -43,8 +43,10 @@ def random_tree(chance, rows, columns, depth):
 def test_a_random_formula_means_the_same_in_every_reading(seed, precise):
     expr = random_tree(random.Random(seed), TOKEN, LABEL, depth=4)
     generator = torch.Generator().manual_seed(seed)
-    env = {name: torch.rand(size, generator=generator, dtype=torch.float64) + 0.5
-           for name, size in {"m": (3, 3), "n": (3, 3), "y": (3,)}.items()}  # fmt: skip
+    env = {
+        name: torch.rand(size, generator=generator, dtype=torch.float64) + 0.5
+        for name, size in {"m": (3, 3), "n": (3, 3), "y": (3,)}.items()
+    }
     value = expr.value(env)
     torch.testing.assert_close(coded(expr, env), value, rtol=1e-9, atol=1e-9, equal_nan=True)
     torch.testing.assert_close(evaluated(expr.latex(), env), value, rtol=1e-9, atol=1e-9, equal_nan=True)

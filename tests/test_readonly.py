@@ -15,8 +15,12 @@ PAIR = ("The cat sat on the mat.", "Playing in Rome?")
 PROBS = "encoder.layer.0.attention.self.probs"
 QUERY = "encoder.layer.1.attention.self.query"
 HIDDEN = "encoder.layer.1.output.LayerNorm"
-CHANGES = {f"{PROBS}[head=1]": "uniform", f"{QUERY}[head=0,query=2]": np.ones(8), "token_type_ids[token=3]": 1,
-           "pooler.dense": 0.5}  # fmt: skip
+CHANGES = {
+    f"{PROBS}[head=1]": "uniform",
+    f"{QUERY}[head=0,query=2]": np.ones(8),
+    "token_type_ids[token=3]": 1,
+    "pooler.dense": 0.5,
+}
 
 
 @pytest.fixture(scope="module")

@@ -19,8 +19,23 @@ from bertviz_core.ui.frame.site import PAGES
 from tests.browser import running
 
 ROOT = Path(__file__).parents[1]
-LIBRARIES = {"pandas", "plotly", "_plotly_utils", "PIL", "numpy", "pyarrow", "packaging", "narwhals", "dateutil",
-             "torch", "transformers", "tokenizers", "safetensors", "huggingface_hub", "streamlit"}  # fmt: skip
+LIBRARIES = {
+    "pandas",
+    "plotly",
+    "_plotly_utils",
+    "PIL",
+    "numpy",
+    "pyarrow",
+    "packaging",
+    "narwhals",
+    "dateutil",
+    "torch",
+    "transformers",
+    "tokenizers",
+    "safetensors",
+    "huggingface_hub",
+    "streamlit",
+}
 SESSIONS = 6
 # Streamlit itself starts before anything is prepared: so does a script of one line. What a page imports afterwards is
 # printed.
@@ -50,9 +65,13 @@ print(json.dumps(late))
 def import_late(*how):
     """What each page of a new process imports, by page; our own modules among it."""
     done = subprocess.run(
-        [sys.executable, "-c", FRESH, str(ROOT / "app.py"), *how], cwd=ROOT, capture_output=True, text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
-    )  # fmt: skip
+        [sys.executable, "-c", FRESH, str(ROOT / "app.py"), *how],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -60,8 +79,9 @@ def import_late(*how):
 def test_no_page_imports_anything_of_a_library_that_is_not_there_already():
     late = import_late("prepared")
     assert set(late) == {info.name for info in PAGES}
-    foreign = {name: [m for m in found if m.partition(".")[0] in {*LIBRARIES, "bertviz_core"}]
-               for name, found in late.items()}  # fmt: skip
+    foreign = {
+        name: [m for m in found if m.partition(".")[0] in {*LIBRARIES, "bertviz_core"}] for name, found in late.items()
+    }
     assert {name: found for name, found in foreign.items() if found} == {}
 
 
@@ -82,14 +102,19 @@ async def open_session(url, page):
 def ends(messages):
     """Whether a script ran to its end: a page that finds no app around it begins again."""
     finished = ForwardMsg.ScriptFinishedStatus
-    return bool(messages) and messages[-1].WhichOneof("type") == "script_finished" and (
-        messages[-1].script_finished == finished.FINISHED_SUCCESSFULLY
-    )  # fmt: skip
+    return (
+        bool(messages)
+        and messages[-1].WhichOneof("type") == "script_finished"
+        and (messages[-1].script_finished == finished.FINISHED_SUCCESSFULLY)
+    )
 
 
 def list_exceptions(messages):
-    return [message.delta.new_element.exception.message for message in messages
-            if message.delta.new_element.WhichOneof("type") == "exception"]  # fmt: skip
+    return [
+        message.delta.new_element.exception.message
+        for message in messages
+        if message.delta.new_element.WhichOneof("type") == "exception"
+    ]
 
 
 def list_titles(messages):

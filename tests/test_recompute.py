@@ -153,9 +153,11 @@ def compute_in_blocks(step, kept, tokens):
     blocks = []
     for first in range(0, tokens, ROWS):
         at = {TOKEN: range(first, min(first + ROWS, tokens))}
-        blocks.append(step.expr.value({
-            leaf.address: narrow(kept[leaf.address], leaf.axes, restrict(at, leaf.axes)) for leaf in step.leaves
-        }))  # fmt: skip
+        blocks.append(
+            step.expr.value(
+                {leaf.address: narrow(kept[leaf.address], leaf.axes, restrict(at, leaf.axes)) for leaf in step.leaves}
+            )
+        )
     return torch.cat(blocks)
 
 

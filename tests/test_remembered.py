@@ -18,12 +18,23 @@ PLACES = [(2, 3), (5, 3), (2, 7), (5, 1), (2, 3)]  # tokens and how many words; 
 @pytest.fixture(scope="module")
 def traces(bundled):
     """A pass, one with a change, one of another sentence, one as a document describes it."""
-    return [bv.run(bundled, TEXT), bv.run(bundled, TEXT, changes=HEAD), bv.run(bundled, "a dog [MASK] in the sun"),
-            bv.run(bundled, TEXT, program="definition")]  # fmt: skip
+    return [
+        bv.run(bundled, TEXT),
+        bv.run(bundled, TEXT, changes=HEAD),
+        bv.run(bundled, "a dog [MASK] in the sun"),
+        bv.run(bundled, TEXT, program="definition"),
+    ]
 
 
-ASKED = [("a cat",), ("a dog",), ("a cat", "a dog"), ("a dog", "a cat"), ("a cat", None, 9), ("a cat", None, 12),
-         ("a cat", "a dog", 12)]  # fmt: skip
+ASKED = [
+    ("a cat",),
+    ("a dog",),
+    ("a cat", "a dog"),
+    ("a dog", "a cat"),
+    ("a cat", None, 9),
+    ("a cat", None, 12),
+    ("a cat", "a dog", 12),
+]
 
 
 def test_an_input_is_encoded_as_a_tokenizer_does_that_has_read_nothing_else(bundled):

@@ -20,8 +20,11 @@ OWN = "encoder.layer.3.attention.self"
 PLACE = {"text": SNOW, "layer": "3", "head": "7", "token": "5"}
 BELOW = {f"{OWN}.probs[head=7]": -0.5}
 ONE_BELOW = {f"{OWN}.probs[head=7,query=5,key=1]": -0.5}
-CANCELLED = {f"{OWN}.probs[head=7]": 0.0, f"{OWN}.probs[head=7,query=5,key=1]": 0.5,
-             f"{OWN}.probs[head=7,query=5,key=2]": -0.5}  # fmt: skip
+CANCELLED = {
+    f"{OWN}.probs[head=7]": 0.0,
+    f"{OWN}.probs[head=7,query=5,key=1]": 0.5,
+    f"{OWN}.probs[head=7,query=5,key=2]": -0.5,
+}
 MORE = {f"{OWN}.probs[head=7]": 0.3}
 
 
@@ -119,8 +122,12 @@ def test_the_layer_with_the_lowest_cosine_is_one_of_those_that_have_any(bundled)
     trace = bv.run(bundled, SNOW, changes=ALL)
     stages = [trace["embeddings.LayerNorm"], *(trace[f"encoder.layer.{i}.output.LayerNorm"] for i in range(6))]
     units = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in stages if rows.any()]
-    means = {0: (units[0] * units[1]).sum(axis=1).mean(), 1: (units[1] * units[2]).sum(axis=1).mean(),
-             2: (units[2] * units[3]).sum(axis=1).mean(), 5: (units[4] * units[5]).sum(axis=1).mean()}  # fmt: skip
+    means = {
+        0: (units[0] * units[1]).sum(axis=1).mean(),
+        1: (units[1] * units[2]).sum(axis=1).mean(),
+        2: (units[2] * units[3]).sum(axis=1).mean(),
+        5: (units[4] * units[5]).sum(axis=1).mean(),
+    }
     lowest = min(means, key=means.get)
     text = read_all(opened("layers", ALL, **PLACE))
     assert f"Layer {lowest} has the lowest cosine: {format_short(means[lowest])} on average. {LEFT_OUT}" in text
@@ -219,11 +226,17 @@ def test_only_words_that_start_as_themselves_are_said_to(bundled, text, pad, cha
     said = read_all(opened("layers", changes, text, pad=pad, token="1"))
     number = "one starts as itself" if sum(alike) == 1 else "none starts as itself"
     expected = (
-        f"Of {len(alike)} words shown {sum(alike)} start as themselves." if 1 < sum(alike) < len(alike)
-        else f"Of {len(alike)} words shown {number}." if 1 < len(alike) > sum(alike)
-        else "Every word shown starts as itself." if len(alike) > 1
-        else "" if not alike
-        else "The word shown starts as itself." if alike[0] else "The word shown does not start as itself."
-    )  # fmt: skip
+        f"Of {len(alike)} words shown {sum(alike)} start as themselves."
+        if 1 < sum(alike) < len(alike)
+        else f"Of {len(alike)} words shown {number}."
+        if 1 < len(alike) > sum(alike)
+        else "Every word shown starts as itself."
+        if len(alike) > 1
+        else ""
+        if not alike
+        else "The word shown starts as itself."
+        if alike[0]
+        else "The word shown does not start as itself."
+    )
     assert expected in said and "unmasked token starts" not in said
     assert alike or "as itself" not in said

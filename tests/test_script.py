@@ -41,8 +41,18 @@ def renamed(name, names):
     return name
 
 
-@pytest.fixture(scope="module", params=["bundled", "prefix, tied decoder", "prefix, own decoder", "no prefix",
-                                        "token classifier", "question answering", "gamma and beta"])  # fmt: skip
+@pytest.fixture(
+    scope="module",
+    params=[
+        "bundled",
+        "prefix, tied decoder",
+        "prefix, own decoder",
+        "no prefix",
+        "token classifier",
+        "question answering",
+        "gamma and beta",
+    ],
+)
 def case(request, folders):
     folder = folders[request.param]
     return folder, bv.run(bv.load_model(folder), *PAIR, pad_to=20)
@@ -103,7 +113,10 @@ def test_a_script_imports_only_what_it_says(rome):
     source = ast.parse(bv.write_script(rome))
     imported = [node for node in ast.walk(source) if isinstance(node, ast.Import | ast.ImportFrom)]
     assert [ast.unparse(node) for node in imported] == [
-        "import math", "import torch", "from safetensors.torch import load_file"]  # fmt: skip
+        "import math",
+        "import torch",
+        "from safetensors.torch import load_file",
+    ]
 
 
 def test_a_script_names_every_address_with_its_shape_beside_its_line(rome):
@@ -148,11 +161,14 @@ def test_a_script_of_a_changed_pass_makes_the_same_changes(folders):
         "encoder.layer.0.output.LayerNorm[token=2]": row,
         "encoder.layer.1.attention.self.context": 0.25,
         "encoder.layer.0.attention.self.probs[head=0]": "uniform",
-        "input_ids[token=3]": 11, "position_ids[token=1]": 7,
-        "token_type_ids[token=2]": 1, "attention_mask[token=4]": 0,
-        "encoder.layer.0.intermediate.activation": "gelu", "encoder.layer.0.attention.output.residual": "no-residual",
+        "input_ids[token=3]": 11,
+        "position_ids[token=1]": 7,
+        "token_type_ids[token=2]": 1,
+        "attention_mask[token=4]": 0,
+        "encoder.layer.0.intermediate.activation": "gelu",
+        "encoder.layer.0.attention.output.residual": "no-residual",
         "encoder.layer.1.output.LayerNorm.normalized": "epsilon=0.5",
-    }  # fmt: skip
+    }
     trace, plain = bv.run(model, *PAIR, changes=changes), bv.run(model, *PAIR)
     known = executed(bv.write_script(trace, str(folder / "model.safetensors")))
     for step in trace.program.steps:

@@ -85,8 +85,12 @@ def test_no_other_file_names_what_streamlit_draws():
     ids = "|".join(sorted(entry["testid"] for entry in ENTRIES.values() if "testid" in entry))
     classes = "|".join(sorted(entry["class"] for entry in ENTRIES.values() if "class" in entry))
     foreign = re.compile(rf"data-testid|get_by_test_id|st-emotion|\b(?:{ids})\b|\.(?:{classes})\b")
-    files = [file for folder in ("benchmarks", "bertviz_core", "pages", "tests")
-             for kind in WRITTEN for file in (ROOT / folder).rglob(kind)]  # fmt: skip
+    files = [
+        file
+        for folder in ("benchmarks", "bertviz_core", "pages", "tests")
+        for kind in WRITTEN
+        for file in (ROOT / folder).rglob(kind)
+    ]
     named = {file: set(foreign.findall(file.read_text(encoding="utf-8"))) for file in files if file not in SEARCHING}
     found = {str(file.relative_to(ROOT)): names for file, names in named.items() if names}
     assert found == {

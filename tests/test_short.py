@@ -76,8 +76,11 @@ def programs(bundled, tmp_path_factory):
     written |= {name: bv.run(bundled, "a", changes=change).program for name, change in rules.items()}
     written |= {name: bundled.written(name) for name in PROGRAMS}
     parameters = [p for p in written["bert"].parameters if p.address.startswith(("embeddings.word", LAYER))]
-    updates = [write(p, bundled.written("bert").stages[p.address])
-               for p in parameters for write in (write_update, write_adamw_update)]  # fmt: skip
+    updates = [
+        write(p, bundled.written("bert").stages[p.address])
+        for p in parameters
+        for write in (write_update, write_adamw_update)
+    ]
     written |= {f"{program.name} {i}": program for i, program in enumerate(updates)}
     return written | {"loss": write_loss(written["bert"])}
 
@@ -159,10 +162,16 @@ def calculate(trace, step, token, head):
         return f"{own} "
 
     tex = write_short(step, paint).partition(" = ")[2].replace("d_k", r"\dk ")
-    numbers = {r"\dk": config.head_dim, r"\varepsilon": config.layer_norm_eps,
-               r"\lambda": torch.finfo(torch.float64).min}  # fmt: skip
-    functions = {r"mean_\mathrm{hidden}": torch.mean, r"softmax_\mathrm{key}": lambda x: x.softmax(-1),
-                 "GELU": torch.nn.functional.gelu}  # fmt: skip
+    numbers = {
+        r"\dk": config.head_dim,
+        r"\varepsilon": config.layer_norm_eps,
+        r"\lambda": torch.finfo(torch.float64).min,
+    }
+    functions = {
+        r"mean_\mathrm{hidden}": torch.mean,
+        r"softmax_\mathrm{key}": lambda x: x.softmax(-1),
+        "GELU": torch.nn.functional.gelu,
+    }
     constants = {name: torch.tensor(float(number), dtype=torch.float64) for name, number in numbers.items()}
     return read(tex, {**bound, **constants}, read_exactly, functions)
 
@@ -170,8 +179,11 @@ def calculate(trace, step, token, head):
 def test_the_short_line_gives_the_recorded_numbers(trace):
     """Of a layer, and of the LayerNorm of the embeddings: every row of every step, padding among the keys."""
     width = trace.model.config.head_dim
-    steps = [step for step in trace.program.steps
-             if step.address.startswith((LAYER, "embeddings.sum", "embeddings.LayerNorm"))]  # fmt: skip
+    steps = [
+        step
+        for step in trace.program.steps
+        if step.address.startswith((LAYER, "embeddings.sum", "embeddings.LayerNorm"))
+    ]
     assert len(steps) == 27
     for step in steps:
         assert not any(isinstance(node, (Lookup, Select)) for node in walk_nodes(step.expr))
@@ -218,7 +230,12 @@ def test_a_command_without_a_sign_is_refused():
 
 def test_powers_and_sums_keep_their_brackets():
     x, m = (Symbol(name, name, (HIDDEN,), name, "norm") for name in ("X", "M"))
-    lines = {(x + m) * m: "(x + m) · m", x / (x * m): "x ∕ (x · m)", (x - (m - x)): "x − (m − x)",
-             Square(x / m): "(x ∕ m)^2", Sqrt(x * m) / m: "√(x · m) ∕ m"}  # fmt: skip
+    lines = {
+        (x + m) * m: "(x + m) · m",
+        x / (x * m): "x ∕ (x · m)",
+        (x - (m - x)): "x − (m − x)",
+        Square(x / m): "(x ∕ m)^2",
+        Sqrt(x * m) / m: "√(x · m) ∕ m",
+    }
     for expr, text in lines.items():
         assert see(write_html(write_short_expr(expr))) == text

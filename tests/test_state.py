@@ -12,8 +12,11 @@ READERS = ("state", "url", "choices", "fields", "place", "follow")  # modules of
 
 def parse_interface():
     """The modules that may touch a session, by their names."""
-    return {name: ast.parse(file.read_text(encoding="utf-8")) for name, file in modules(ROOT).items()
-            if ".ui." in name or name.startswith("pages") or name == "app"}  # fmt: skip
+    return {
+        name: ast.parse(file.read_text(encoding="utf-8"))
+        for name, file in modules(ROOT).items()
+        if ".ui." in name or name.startswith("pages") or name == "app"
+    }
 
 
 def list_declared(tree):
@@ -22,8 +25,12 @@ def list_declared(tree):
 
 
 def is_declaration(node):
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Key" and is_text(
-        node.args[0])  # fmt: skip
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "Key"
+        and is_text(node.args[0])
+    )
 
 
 def is_text(node):
@@ -32,9 +39,15 @@ def is_text(node):
 
 def list_takers(trees):
     """The functions whose first parameter is a key, or a mapping of keys."""
-    return {each.name for name, tree in trees.items() if name.split(".")[-1] in READERS
-            for each in ast.walk(tree) if isinstance(each, ast.FunctionDef) and each.args.args
-            and "Key[" in ast.unparse(each.args.args[0].annotation or ast.Constant(""))}  # fmt: skip
+    return {
+        each.name
+        for name, tree in trees.items()
+        if name.split(".")[-1] in READERS
+        for each in ast.walk(tree)
+        if isinstance(each, ast.FunctionDef)
+        and each.args.args
+        and "Key[" in ast.unparse(each.args.args[0].annotation or ast.Constant(""))
+    }
 
 
 def list_texts(tree, takers, names):

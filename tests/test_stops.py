@@ -42,8 +42,9 @@ class Plain:
         self.own = f"encoder.layer.{self.layer}"
         config = trace.model.config
         self.config, self.width = config, config.hidden_size // config.num_attention_heads
-        q, k, v = (trace[f"{self.own}.attention.self.{name}"][self.head].astype(float)
-                   for name in ("query", "key", "value"))  # fmt: skip
+        q, k, v = (
+            trace[f"{self.own}.attention.self.{name}"][self.head].astype(float) for name in ("query", "key", "value")
+        )
         self.q, self.keys, self.values = q[self.token], k, v
         self.scores = k @ self.q / np.sqrt(self.width) + np.where(trace.encoding.mask, 0, -1e30)
         self.shares = softmax(self.scores)
@@ -65,8 +66,15 @@ class Plain:
 
     def cut(self):
         count, padding = (self.trace.encoding.mask.count(real) for real in (1, 0))
-        return [count, *([padding] if padding else []), self.config.vocab_size, *self.where(self.token),
-                self.trace.encoding.ids[self.token], 0, len(self.trace.tokens) - 1]  # fmt: skip
+        return [
+            count,
+            *([padding] if padding else []),
+            self.config.vocab_size,
+            *self.where(self.token),
+            self.trace.encoding.ids[self.token],
+            0,
+            len(self.trace.tokens) - 1,
+        ]
 
     def where(self, i):
         """A position is named where the same token stands elsewhere too."""
@@ -78,8 +86,14 @@ class Plain:
         names = ("word_embeddings", "position_embeddings", "token_type_embeddings")
         rows = [self.trace[tables.format(name)][i].astype(float) for name, i in zip(names, ids, strict=True)]
         told = [number for row, i in zip(rows, ids, strict=True) for number in (row[c], i)]
-        return [self.config.hidden_size, c, *self.where(self.token), *told, sum(rows)[c],
-                self.normalize("embeddings.LayerNorm", sum(rows))[c]]  # fmt: skip
+        return [
+            self.config.hidden_size,
+            c,
+            *self.where(self.token),
+            *told,
+            sum(rows)[c],
+            self.normalize("embeddings.LayerNorm", sum(rows))[c],
+        ]
 
     def normalize(self, path, x):
         spread = np.sqrt(x.var() + self.config.layer_norm_eps)
@@ -88,17 +102,37 @@ class Plain:
     def offer(self):
         lengths = [np.linalg.norm(x) for x in (self.q, self.keys[self.key], self.values[self.key])]
         other = self.where(self.key) if self.key != self.token else []
-        return [self.config.hidden_size, self.config.num_attention_heads, self.width, self.head, self.layer,
-                *self.where(self.token), *other, *lengths]  # fmt: skip
+        return [
+            self.config.hidden_size,
+            self.config.num_attention_heads,
+            self.width,
+            self.head,
+            self.layer,
+            *self.where(self.token),
+            *other,
+            *lengths,
+        ]
 
     def compare(self):
         terms = self.q * self.keys[self.key]
-        return [*self.where(self.token), *self.where(self.key), self.width, terms[np.abs(terms).argmax()], terms.sum(),
-                self.width, terms.sum() / np.sqrt(self.width)]  # fmt: skip
+        return [
+            *self.where(self.token),
+            *self.where(self.key),
+            self.width,
+            terms[np.abs(terms).argmax()],
+            terms.sum(),
+            self.width,
+            terms.sum() / np.sqrt(self.width),
+        ]
 
     def divide(self):
-        return [self.scores.max(), np.exp(self.scores - self.scores.max()).sum(), *self.where(self.key),
-                self.shares[self.key], *self.where(self.token)]  # fmt: skip
+        return [
+            self.scores.max(),
+            np.exp(self.scores - self.scores.max()).sum(),
+            *self.where(self.key),
+            self.shares[self.key],
+            *self.where(self.token),
+        ]
 
     def collect(self):
         result = self.shares @ self.values
@@ -115,9 +149,20 @@ class Plain:
         added = heads @ self.trace[f"{out}.dense.weight"] + self.trace[f"{out}.dense.bias"]
         x = skip + added
         gamma, beta = (self.trace[f"{out}.LayerNorm.{name}"][c] for name in ("weight", "bias"))
-        return [c, *self.where(self.token), skip[c], self.config.num_attention_heads, self.layer, added[c], x[c],
-                x.mean(), np.sqrt(x.var() + self.config.layer_norm_eps), gamma, beta,
-                self.normalize(f"{out}.LayerNorm", x)[c]]  # fmt: skip
+        return [
+            c,
+            *self.where(self.token),
+            skip[c],
+            self.config.num_attention_heads,
+            self.layer,
+            added[c],
+            x[c],
+            x.mean(),
+            np.sqrt(x.var() + self.config.layer_norm_eps),
+            gamma,
+            beta,
+            self.normalize(f"{out}.LayerNorm", x)[c],
+        ]
 
     def fire(self):
         x = self.trace[f"{self.own}.attention.output.LayerNorm"][self.token].astype(float)
@@ -126,8 +171,11 @@ class Plain:
         )
         after = self.trace[f"{self.own}.intermediate.activation"][self.token]
         taken = np.where(before > 0, before - after, 0)
-        named = [int(np.abs(after).argmax()), *([int(taken.argmax())] if taken.max() > 0.005 else []),
-                 *([int(before.argmin())] if before.min() < 0 and after[before.argmin()] > -0.005 else [])]  # fmt: skip
+        named = [
+            int(np.abs(after).argmax()),
+            *([int(taken.argmax())] if taken.max() > 0.005 else []),
+            *([int(before.argmin())] if before.min() < 0 and after[before.argmin()] > -0.005 else []),
+        ]
         told = [number for i in dict.fromkeys(named) for number in (i, before[i], after[i])]
         return [len(before), self.layer, int((before > 0).sum()), 0, *self.where(self.token), *told]
 
@@ -137,8 +185,16 @@ class Plain:
         shares = softmax(logits)
         h = self.trace["cls.predictions.transform.LayerNorm"][self.token].astype(float)
         weight, bias = (self.trace[f"cls.predictions.decoder.{name}"] for name in ("weight", "bias"))
-        return [*self.where(self.token), len(h), h @ weight[:, first], bias[first], logits[first], len(logits),
-                shares[first], shares[second]]  # fmt: skip
+        return [
+            *self.where(self.token),
+            len(h),
+            h @ weight[:, first],
+            bias[first],
+            logits[first],
+            len(logits),
+            shares[first],
+            shares[second],
+        ]
 
     def end(self):
         last = self.config.num_hidden_layers - 1

@@ -147,9 +147,14 @@ def test_different_inputs_are_different_entries(models):
     one, other = models
     double = bv.load_model(one.name, dtype=torch.float64)
     calls = [
-        (one, TEXT), (one, TEXT, None, 20), (one, TEXT, None, 21), (one, TEXT, TEXT), (other, TEXT), (double, TEXT),
+        (one, TEXT),
+        (one, TEXT, None, 20),
+        (one, TEXT, None, 21),
+        (one, TEXT, TEXT),
+        (other, TEXT),
+        (double, TEXT),
         (one, f"{TEXT} [SEP] {TEXT}"),
-    ]  # fmt: skip
+    ]
     traces = [store.get(*call) for call in calls]
     assert len({id(trace) for trace in traces}) == store.runs == len(calls)
     assert [store.get(*call) for call in calls] == traces and store.runs == len(calls)

@@ -91,8 +91,12 @@ def test_a_number_is_changed_in_the_strip_which_then_closes():
     cell = f"{PROBS}[head=1,query=6,key=3]"
     at = opened(cell)
     assert get_findings().settle(60)
-    assert at.selectbox("what-if-scope").options == ["this number", "all of head 1, query 6", "all of head 1",
-                                                     "the whole tensor (head × query × key)"]  # fmt: skip
+    assert at.selectbox("what-if-scope").options == [
+        "this number",
+        "all of head 1, query 6",
+        "all of head 1",
+        "the whole tensor (head × query × key)",
+    ]
     value = at.number_input(f"what-if-number-{cell}").value
     assert value == pytest.approx(float(at.session_state["view"].trace[cell]), rel=1e-6)
     at.button("what-if-run").click().run()

@@ -60,5 +60,13 @@ def test_in_another_sentence_no_token_is_chosen_or_hidden(monkeypatch):
     monkeypatch.setattr(state.st, "session_state", session)
     choices.use_sentence("the cat", "the dog")
     chosen = {key: session[key] for key in ("text", "pair", "mask", "token", "key_token", "window", "layer", "head")}
-    assert chosen == {"text": "the cat", "pair": "the dog", "mask": "", "token": "", "key_token": "", "window": "",
-                      "layer": "2", "head": "1"}  # fmt: skip
+    assert chosen == {
+        "text": "the cat",
+        "pair": "the dog",
+        "mask": "",
+        "token": "",
+        "key_token": "",
+        "window": "",
+        "layer": "2",
+        "head": "1",
+    }

@@ -231,9 +231,17 @@ def test_special_tokens_that_eat_spaces_or_overlap(tmp_path):
 
     tokenizer = edited(tmp_path, edit)
     texts = [
-        "a  <left>  b", "a  <right>  b", "a\u00a0\u3000<both>\u2028\x85b", "<right>  <left>", "a <both>s b <both> s",
-        "a\x1c<left>b", "<é> <e\u0301>", "<right>   ", "   <left>", "<right> [MASK] <both> [MASK]",
-    ]  # fmt: skip
+        "a  <left>  b",
+        "a  <right>  b",
+        "a\u00a0\u3000<both>\u2028\x85b",
+        "<right>  <left>",
+        "a <both>s b <both> s",
+        "a\x1c<left>b",
+        "<é> <e\u0301>",
+        "<right>   ",
+        "   <left>",
+        "<right> [MASK] <both> [MASK]",
+    ]
     draw = random.Random("special tokens")
     parts = ("<left>", "<right>", "<both>", "<é>", "[MASK]", " ", "\t", "\u3000", "a", "s", "<", "É", "\x1c", "\x85")
     texts += ["".join(draw.choices(parts, k=draw.randrange(1, 12))) for _ in range(1000)]
@@ -251,8 +259,14 @@ def test_no_record_where_the_rules_are_not_berts_but_the_librarys_ids_all_the_sa
 def test_a_text_is_neither_cut_nor_filled_by_the_files_settings(tmp_path):
     def edit(state):
         state["truncation"] = {"direction": "Right", "max_length": 4, "strategy": "LongestFirst", "stride": 0}
-        state["padding"] = {"strategy": {"Fixed": 20}, "direction": "Right", "pad_to_multiple_of": None, "pad_id": 0,
-                            "pad_type_id": 0, "pad_token": "[PAD]"}  # fmt: skip
+        state["padding"] = {
+            "strategy": {"Fixed": 20},
+            "direction": "Right",
+            "pad_to_multiple_of": None,
+            "pad_id": 0,
+            "pad_type_id": 0,
+            "pad_token": "[PAD]",
+        }
 
     assert len(edited(tmp_path, edit).encode("the cat sat on the mat")) == 8
 

@@ -29,8 +29,12 @@ def template(first, second):
 
     one = [part("SpecialToken", "[CLS]", first), part("Sequence", "A", first), part("SpecialToken", "[SEP]", first)]
     two = [part("Sequence", "B", second), part("SpecialToken", "[SEP]", second)]
-    return {"type": "TemplateProcessing", "single": one, "pair": [*one, *two],
-            "special_tokens": {"[CLS]": cls, "[SEP]": sep}}  # fmt: skip
+    return {
+        "type": "TemplateProcessing",
+        "single": one,
+        "pair": [*one, *two],
+        "special_tokens": {"[CLS]": cls, "[SEP]": sep},
+    }
 
 
 ENDS = {"sep": ["[SEP]", 3], "cls": ["[CLS]", 2]}

@@ -34,8 +34,23 @@ def everything(trace):
 
 def test_the_tokens_are_the_models_input(trace):
     assert trace.tokens == [
-        "[CLS]", "the", "cat", "sat", "on", "the", "mat", ".", "[SEP]",
-        "play", "##ing", "in", "rome", "?", "[SEP]", *["[PAD]"] * 6]  # fmt: skip
+        "[CLS]",
+        "the",
+        "cat",
+        "sat",
+        "on",
+        "the",
+        "mat",
+        ".",
+        "[SEP]",
+        "play",
+        "##ing",
+        "in",
+        "rome",
+        "?",
+        "[SEP]",
+        *["[PAD]"] * 6,
+    ]
     assert trace["attention_mask"].tolist() == [1] * 15 + [0] * 6
     assert trace["token_type_ids"].tolist() == [0] * 9 + [1] * 6 + [0] * 6
     assert trace["position_ids"].tolist() == list(range(21))
@@ -82,8 +97,7 @@ def test_slices_and_cells(trace):
 def test_parameters_are_in_by_out(trace):
     weight = "encoder.layer.0.intermediate.dense.weight"
     assert trace.dims(weight) == ("hidden", "intermediate") and trace[weight].shape == (24, 40)
-    np.testing.assert_array_equal(
-        trace["cls.predictions.decoder.weight"], trace["embeddings.word_embeddings.weight"].T)  # fmt: skip
+    np.testing.assert_array_equal(trace["cls.predictions.decoder.weight"], trace["embeddings.word_embeddings.weight"].T)
 
 
 def test_membership(trace):
@@ -182,8 +196,9 @@ def test_a_long_trace_of_the_bundled_model_is_small(bundled):
 
 
 @pytest.mark.parametrize("program", ["bert", "notebook", "definition"])
-@pytest.mark.parametrize("changes", [None, {LOGITS: 0.5, f"{LOGITS}[token=20]": 2.0, f"{LOGITS}[vocab=3]": ROW}],
-                         ids=["as it is", "what if"])  # fmt: skip
+@pytest.mark.parametrize(
+    "changes", [None, {LOGITS: 0.5, f"{LOGITS}[token=20]": 2.0, f"{LOGITS}[vocab=3]": ROW}], ids=["as it is", "what if"]
+)
 def test_a_row_is_bit_for_bit_the_same_however_it_is_asked_for(model, program, changes):
     """Alone, as a cell, after its neighbours, or with all others; with nothing cached, every time computed anew."""
     trace = bv.run(model, *PAIR, pad_to=21, program=program, changes=changes, cache=ByteLRU(0))
@@ -285,7 +300,8 @@ def test_a_model_of_one_segment_refuses_a_pair(tmp_path):
 def test_padding_does_not_change_what_the_words_get(model):
     plain, padded = bv.run(model, PAIR[0]), bv.run(model, PAIR[0], pad_to=30)
     np.testing.assert_allclose(
-        padded["cls.predictions.decoder"][:9], plain["cls.predictions.decoder"], rtol=0, atol=1e-5)  # fmt: skip
+        padded["cls.predictions.decoder"][:9], plain["cls.predictions.decoder"], rtol=0, atol=1e-5
+    )
 
 
 def test_padding_to_less_than_the_text_leaves_it_as_it_is(model):

@@ -133,15 +133,23 @@ def test_the_lines_are_the_documents():
 
 
 def test_rings_stand_at_the_sums_as_printed():
-    chart = draw_losses(np.array([1.0, 2.0, 3.0]), np.ones(3), {"plain": np.ones(3)}, 5, PALETTES["light"],
-                        printed=np.array([np.nan, 9.0, np.nan]))  # fmt: skip
+    chart = draw_losses(
+        np.array([1.0, 2.0, 3.0]),
+        np.ones(3),
+        {"plain": np.ones(3)},
+        5,
+        PALETTES["light"],
+        printed=np.array([np.nan, 9.0, np.nan]),
+    )
     (ring,) = [trace for trace in chart.traces if trace.get("name") == "J as printed"]
     assert (ring["x"].tolist(), ring["y"].tolist()) == ([2], [9.0])
     assert chart.layout["yaxis"]["range"][1] > 9
 
 
-@pytest.mark.parametrize(("program", "said"), [("definition", "E-Transformer as the definition has it"),
-                                              ("bert", "BERT as released, not E-Transformer")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [("definition", "E-Transformer as the definition has it"), ("bert", "BERT as released, not E-Transformer")],
+)
 def test_the_page_tells_both_sums_and_what_is_trained(program, said):
     at = opened(texts="\n".join(TYPED), program=program)
     at = press(at, "training-step")
@@ -158,9 +166,15 @@ def test_what_e_transformer_lacks_is_what_the_page_says(bundled):
     """Segments, LayerNorm on the embeddings, the decoder's bias; its decoder's matrix is its own in the text."""
     small = make_small_model(bundled, SHOWN)
     lacks = {symbol.address for symbol in small.program.parameters} - {
-        symbol.address for symbol in small.written("definition").parameters}  # fmt: skip
-    assert lacks == {"embeddings.token_type_embeddings.weight", "embeddings.LayerNorm.weight",
-                     "embeddings.LayerNorm.bias", "cls.predictions.decoder.bias"}  # fmt: skip
-    decoder, words = (small.parameters[f"{name}.weight"] for name in ("cls.predictions.decoder",
-                                                                      "embeddings.word_embeddings"))  # fmt: skip
+        symbol.address for symbol in small.written("definition").parameters
+    }
+    assert lacks == {
+        "embeddings.token_type_embeddings.weight",
+        "embeddings.LayerNorm.weight",
+        "embeddings.LayerNorm.bias",
+        "cls.predictions.decoder.bias",
+    }
+    decoder, words = (
+        small.parameters[f"{name}.weight"] for name in ("cls.predictions.decoder", "embeddings.word_embeddings")
+    )
     assert decoder.data_ptr() == words.data_ptr()

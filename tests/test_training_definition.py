@@ -95,7 +95,10 @@ def test_what_only_bert_has_adds_nothing_and_stays(small):
         ones = name == "embeddings.LayerNorm.weight"
         assert bool((training.model.parameters[name] == float(ones)).all())
     assert {name.rpartition(".")[0] for name in besides} == {
-        "embeddings.token_type_embeddings", "embeddings.LayerNorm", "cls.predictions.decoder"}  # fmt: skip
+        "embeddings.token_type_embeddings",
+        "embeddings.LayerNorm",
+        "cls.predictions.decoder",
+    }
 
 
 def test_line_5_says_which_program_runs(small, bundled, learner):
@@ -148,7 +151,9 @@ def test_records_are_those_of_the_pass_in_numpy_with_the_weights_of_each_step(fo
         assert training.trace(record.number).program.name == "definition"
         np.testing.assert_allclose(
             [training.trace(record.number)["cls.predictions.probs"][i, record.ids[i]] for i in record.hidden],
-            record.before, rtol=1e-9)  # fmt: skip
+            record.before,
+            rtol=1e-9,
+        )
 
 
 def test_w_u_learns_by_itself(folder):
@@ -198,8 +203,12 @@ def suggest_settings_of(model):
 def test_a_weight_of_each_kind_is_worked_out(small, practised):
     settings = Settings(passes=2, eta=0.01, program="definition", practised=practised)
     training = take_steps(Training(small, SHOWN, settings), 3)
-    for name in ("embeddings.word_embeddings.weight", "encoder.layer.1.intermediate.dense.weight",
-                 "encoder.layer.0.attention.output.LayerNorm.bias", "cls.predictions.decoder.weight"):  # fmt: skip
+    for name in (
+        "embeddings.word_embeddings.weight",
+        "encoder.layer.1.intermediate.dense.weight",
+        "encoder.layer.0.attention.output.LayerNorm.bias",
+        "cls.predictions.decoder.weight",
+    ):
         gradient = training.gradients(3)[name]
         index = np.unravel_index(int(gradient.abs().argmax()), gradient.shape)
         axes = training.loss.leaves[name].axes

@@ -18,8 +18,9 @@ def ground(tmp_path_factory):
 def evaluate(ground, capsys, *words):
     prompts = ground / "prompts.txt"
     prompts.write_text("# where\nthe cat sat by the [MASK]. | mat\nthe bird sat by the [MASK]. | tree\n")
-    status = main(["evaluate", *map(str, words), str(ground / "corpus.txt"), "--prompts", str(prompts),
-                   "--pair-length", "40"])  # fmt: skip
+    status = main(
+        ["evaluate", *map(str, words), str(ground / "corpus.txt"), "--prompts", str(prompts), "--pair-length", "40"]
+    )
     return status, capsys.readouterr()
 
 

@@ -34,7 +34,13 @@ def test_a_record_is_what_the_pass_before_and_after_gives(trained):
 
 def test_steps_go_through_the_sentences_in_order(trained):
     assert [(r.number, r.turn, r.sentence) for r in trained.records] == [
-        (1, 1, 1), (2, 1, 2), (3, 1, 3), (4, 2, 1), (5, 2, 2), (6, 2, 3)]  # fmt: skip
+        (1, 1, 1),
+        (2, 1, 2),
+        (3, 1, 3),
+        (4, 2, 1),
+        (5, 2, 2),
+        (6, 2, 3),
+    ]
     assert [record.ids for record in trained.records[:3]] == [encoding.ids for encoding in trained.encodings]
 
 
@@ -180,7 +186,9 @@ def test_addresses_of_a_step_are_read_and_written():
         assert str(parse(text)) == text
     where = parse("update:encoder.layer.1.output.dense.weight[intermediate=2,hidden=1]")
     assert (where.made, str(where.parameter)) == (
-        "update", "encoder.layer.1.output.dense.weight[intermediate=2,hidden=1]")  # fmt: skip
+        "update",
+        "encoder.layer.1.output.dense.weight[intermediate=2,hidden=1]",
+    )
     with pytest.raises(bv.AddressError):
         parse("other:embeddings.LayerNorm.bias")
 

@@ -123,8 +123,10 @@ def test_prose_is_not_taken_for_a_dictionary():
 def test_a_dictionarys_share_is_capped(vocabulary, share):
     everything = make_examples([*DOCUMENTS[:100], *ENTRIES], vocabulary, 40)
     capped = cap_glosses(everything, share, 0, pairs_too=True)
-    for documents, before in ((capped.single_documents, everything.single_documents),
-                              (capped.pair_documents, everything.pair_documents)):  # fmt: skip
+    for documents, before in (
+        (capped.single_documents, everything.single_documents),
+        (capped.pair_documents, everything.pair_documents),
+    ):
         glosses = everything.glosses[documents]
         assert (~glosses).sum() == (~everything.glosses[before]).sum()
         assert glosses.mean() == pytest.approx(min(share, everything.glosses[before].mean()), abs=0.01)
@@ -250,8 +252,13 @@ def test_the_loss_is_that_of_transformers(vocabulary, examples, attention):
     library = BertForPreTraining.from_pretrained(BUNDLED_FOLDER, dtype=torch.float32).eval()
     with torch.no_grad():
         masked, follows = measure_losses(predict(model, batch), batch)
-        whole = library(input_ids=batch.ids, attention_mask=batch.mask, token_type_ids=batch.segments, labels=labels,
-                        next_sentence_label=batch.follows).loss  # fmt: skip
+        whole = library(
+            input_ids=batch.ids,
+            attention_mask=batch.mask,
+            token_type_ids=batch.segments,
+            labels=labels,
+            next_sentence_label=batch.follows,
+        ).loss
     assert (masked + follows).item() == pytest.approx(whole.item(), rel=1e-5)
 
 

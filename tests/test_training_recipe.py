@@ -58,8 +58,12 @@ def test_the_app_loads_what_comes_out(ground):
 @pytest.mark.slow
 def test_killed_and_started_again_it_ends_at_the_same_weights(ground):
     out = ground / "killed"
-    run = subprocess.Popen([sys.executable, "-m", "training", *command(ground, out)], cwd=ROOT,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+    run = subprocess.Popen(
+        [sys.executable, "-m", "training", *command(ground, out)],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     try:
         end = time.monotonic() + 60
         while steps_logged(out) < 50:  # past two kept places, and between two
@@ -107,8 +111,9 @@ def test_a_run_may_be_made_shorter_on_the_way(ground, capsys):
     record = json.loads((out / MODEL / "training.json").read_text())
     assert record["steps"] == steps_logged(out) == 60
     assert record["earlier"] == [{"steps": STEPS, "threads": 1, "until": 30}]
-    log, whole = ([json.loads(line) for line in (each / LOG).read_text().splitlines()]
-                  for each in (out, ground / "whole"))  # fmt: skip
+    log, whole = (
+        [json.loads(line) for line in (each / LOG).read_text().splitlines()] for each in (out, ground / "whole")
+    )
     assert log[29]["rate"] == whole[29]["rate"] and log[30]["rate"] < whole[30]["rate"] and log[-1]["rate"] > 0
     assert main(command(ground, again, "--until", 30)) == 3
     assert main(command(ground, again, *shorter)) == 0

@@ -86,8 +86,9 @@ def test_no_opposite_held_out_is_asked_the_other_way_round(relations):
     for name in ("opposite", "opposite deed"):
         (relation,) = [one for one in relations if one.name == name]
         held = {(fact.about[0], word) for fact in relation.facts if fact.held_out for word in fact.answers}
-        assert not [one for one in relation.facts
-                    if not one.held_out and {(word, one.about[0]) for word in one.answers} & held]  # fmt: skip
+        assert not [
+            one for one in relation.facts if not one.held_out and {(word, one.about[0]) for word in one.answers} & held
+        ]
 
 
 def test_a_prompt_is_a_trained_fact_in_a_sentence_that_is_not_asked(relations, questions, vocabulary):

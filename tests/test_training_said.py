@@ -42,8 +42,12 @@ def test_the_worst_predicted_word_is_the_worst(training):
 
 def test_whether_j_is_lower_after_a_step(training):
     record, practised = training.records[-1], training.settings.practised
-    for after, said in ((record.loss * 0.9, "is lower"), (record.loss * 1.1, "is higher"), (record.loss, "same digits"),
-                        (record.loss * (1 + 1e-9), "same digits")):  # fmt: skip
+    for after, said in (
+        (record.loss * 0.9, "is lower"),
+        (record.loss * 1.1, "is higher"),
+        (record.loss, "same digits"),
+        (record.loss * (1 + 1e-9), "same digits"),
+    ):
         text = say_after(dataclasses.replace(record, loss_after=after), practised)
         assert said in text and ("AdamW" in text) == (practised and said != "same digits")
         assert ("gradient" in text) == (not practised and said != "same digits")
@@ -79,8 +83,11 @@ def test_what_rose_most_is_a_word_that_rose_and_stands_once():
 
 
 def test_how_many_weights_never_move(training):
-    moved = {name: np.zeros(tuple(tensor.shape), dtype=bool) for name, tensor in training.before.parameters.items()
-             if name in training.learned}  # fmt: skip
+    moved = {
+        name: np.zeros(tuple(tensor.shape), dtype=bool)
+        for name, tensor in training.before.parameters.items()
+        if name in training.learned
+    }
     after = training.model_at(len(training.records) + 1).parameters
     for name in moved:
         moved[name] = np.asarray(after[name] != training.before.parameters[name])

@@ -29,9 +29,11 @@ def test_both_sums_are_downloaded_under_their_own_names(typed):  # noqa: F811
     records = take_all(typed[0]).records
     found = list_losses(SimpleNamespace(records=records))
     columns = dict(zip(found.columns, found.matrix.T.tolist(), strict=True))
-    assert columns == {"J as meant": [record.loss for record in records],
-                       "J as printed": [record.printed for record in records],
-                       "hidden": [len(record.hidden) for record in records]}  # fmt: skip
+    assert columns == {
+        "J as meant": [record.loss for record in records],
+        "J as printed": [record.printed for record in records],
+        "hidden": [len(record.hidden) for record in records],
+    }
     assert columns["J as meant"] != columns["J as printed"]
 
 

@@ -20,9 +20,23 @@ from tests.latex import balanced, evaluated
 from tests.test_random_formulas import random_tree
 
 TENSORS = {"m": (3, 3), "n": (3, 3), "y": (3,)}
-SIZES = {"token": 2, "query": 2, "key": 2, "head": 3, "head_dim": 4, "hidden": 5, "concat": 5, "intermediate": 6,
-         "transform": 7, "vocab": 8, "pooled": 9, "relation": 10, "bound": 11, "start": 12,
-         "end": 13}  # fmt: skip
+SIZES = {
+    "token": 2,
+    "query": 2,
+    "key": 2,
+    "head": 3,
+    "head_dim": 4,
+    "hidden": 5,
+    "concat": 5,
+    "intermediate": 6,
+    "transform": 7,
+    "vocab": 8,
+    "pooled": 9,
+    "relation": 10,
+    "bound": 11,
+    "start": 12,
+    "end": 13,
+}
 UNREAD = (
     Argmax,
     Dropout,

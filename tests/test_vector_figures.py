@@ -22,8 +22,10 @@ def numbers(*shape):
 
 SIGNED, MATRIX, LINE = numbers(SIZE), numbers(SIZE, 8), np.linspace(-3, 3, 50)
 SHARE = np.exp(SIGNED.astype(float)) / np.exp(SIGNED.astype(float)).sum()
-STRIPS = [Strip("sum", SIGNED, "L.a[i={n}]", INK, band=(0.5, 1.0)),
-          Strip("γ", SHARE, "L.w[i={n}]", INK, "×", learned=True)]  # fmt: skip
+STRIPS = [
+    Strip("sum", SIGNED, "L.a[i={n}]", INK, band=(0.5, 1.0)),
+    Strip("γ", SHARE, "L.w[i={n}]", INK, "×", learned=True),
+]
 FUNCTION, LENGTHS = (LINE, LINE**2), np.array([1.0, 0.25, 0.0, 4.0, 2.0, 3.0])
 
 VECTORS = {
@@ -51,7 +53,10 @@ def test_a_triangle_is_true_to_length_and_angle():
     assert (along["x"], opposed["x"], right["x"], same["x"], here["x"]) == ([1, 7], [1, 1], [5, 5], [7, 7], [5])
     flat = VECTORS["draw_triangle"]["nothing added"](LIGHT)
     assert len(flat.traces) == 3 and [note["text"] for note in flat.layout["annotations"]] == [
-        "was <b>3.00</b>", "added <b>0.00</b>", "sum <b>3.00</b>"]  # fmt: skip
+        "was <b>3.00</b>",
+        "added <b>0.00</b>",
+        "sum <b>3.00</b>",
+    ]
 
 
 def test_aligned_strips_write_the_chosen_numbers_and_offer_each_its_own_cells():
@@ -59,8 +64,11 @@ def test_aligned_strips_write_the_chosen_numbers_and_offer_each_its_own_cells():
     assert [trace["meta"] for trace in chart.spec["data"]] == ["L.a[i={n}]", "L.w[i={n}]"]
     written = {(note["yref"], note["x"]): note["text"] for note in chart.layout["annotations"] if "<b>" in note["text"]}
     strongest = [int(np.abs(row).argmax()) for row in (SIGNED, SHARE)]
-    expected = {(axis, i): row[i] for axis, row, most in zip(("y", "y2"), (SIGNED, SHARE), strongest, strict=True)
-                for i in (1, most)}  # fmt: skip
+    expected = {
+        (axis, i): row[i]
+        for axis, row, most in zip(("y", "y2"), (SIGNED, SHARE), strongest, strict=True)
+        for i in (1, most)
+    }
     assert written == {place: f"<b>{float(x):.2f}</b>".replace("-", "−") for place, x in expected.items()}
     assert 1 not in strongest
     ends = [note["text"] for note in chart.layout["annotations"] if note.get("xref") == "paper"]

@@ -32,8 +32,14 @@ def test_the_story_follows_the_largest_part_that_depends_on_the_words(rome, toke
     start = Address("cls.predictions.probs").fix(token=token, vocab=rank_words(rome, token, 1)[0][2])
     turns = list_turns(rome, start)
     assert [turn.cell for turn in turns] == list(tell_story(rome, start)) and turns[-1].choice is None
-    constant = {*rome.model.parameters, "position_ids", "token_type_ids", "attention_mask",
-                "embeddings.position_embeddings", "embeddings.token_type_embeddings"}  # fmt: skip
+    constant = {
+        *rome.model.parameters,
+        "position_ids",
+        "token_type_ids",
+        "attention_mask",
+        "embeddings.position_embeddings",
+        "embeddings.token_type_embeddings",
+    }
     passed = []
     for here, there in pairwise(turns):
         found, way = take_apart(rome, rome.explain(here.cell)), here.choice

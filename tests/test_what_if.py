@@ -124,8 +124,16 @@ KINDS = {
                         epsilon(f"{LAYER}.output.LayerNorm", 0.1)),
     "a skipped layer": ({f"{LAYER}.output.LayerNorm": "skip"}, output(f"bert.{LAYER}", lambda given, _: given[0])),
 }  # fmt: skip
-STACKED = ("a token's row", "a zeroed head", "a head at a part of its strength", "another token", "ReLU for GELU",
-           "a token that nobody sees", "feed-forward without its residual", "another epsilon")  # fmt: skip
+STACKED = (
+    "a token's row",
+    "a zeroed head",
+    "a head at a part of its strength",
+    "another token",
+    "ReLU for GELU",
+    "a token that nobody sees",
+    "feed-forward without its residual",
+    "another epsilon",
+)
 CASES = {**{name: (name,) for name in KINDS}, "several at once": STACKED}
 OBSERVED = {
     "embeddings.LayerNorm": "bert.embeddings",
@@ -155,8 +163,12 @@ def observed(folder, trace, registers):
     for address, path in OBSERVED.items():
         hf.get_submodule(path).register_forward_hook(lambda _, __, out, address=address: seen.update({address: out}))
     row = trace.encoding
-    hf(input_ids=torch.tensor([row.ids]), attention_mask=torch.tensor([row.mask]),
-       token_type_ids=torch.tensor([row.segments]), position_ids=torch.tensor([row.positions]))  # fmt: skip
+    hf(
+        input_ids=torch.tensor([row.ids]),
+        attention_mask=torch.tensor([row.mask]),
+        token_type_ids=torch.tensor([row.segments]),
+        position_ids=torch.tensor([row.positions]),
+    )
     return {address: out[0].numpy() for address, out in seen.items()}
 
 
@@ -304,8 +316,10 @@ def test_a_line_of_text_holds_the_changes(changes):
 
 def test_of_changes_read_from_a_line_the_good_ones_are_made_and_the_others_named(folder):
     trace = bv.run(bv.load_model(folder), PAIR[0])
-    line = "embeddings.sum:1~nonsense~~encoder.layer.99.output.dense:0~embeddings.sum[token=1]:nan~:3~" \
-           "encoder.layer.0.output.LayerNorm:skip~embeddings.LayerNorm:1e39"  # fmt: skip
+    line = (
+        "embeddings.sum:1~nonsense~~encoder.layer.99.output.dense:0~embeddings.sum[token=1]:nan~:3~"
+        "encoder.layer.0.output.LayerNorm:skip~embeddings.LayerNorm:1e39"
+    )
     good, wrong = what_if.check_changes(trace.layout, trace.encoding, what_if.read_changes(line))
     assert good == what_if.take_changes({"embeddings.sum": 1.0, "encoder.layer.0.output.LayerNorm": "skip"})
     assert len(wrong) == 5 and all(wrong.values())

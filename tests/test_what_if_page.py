@@ -126,8 +126,10 @@ def test_panels_say_how_far_they_moved_and_which_are_not_reached():
     found = view(at).outcome
     far = measure_moved(found.before, found.after, Address("encoder.layer.1.attention.output.dense"))
     assert any(f"{far.before:.4f}".replace("-", "\N{MINUS SIGN}") in caption.value for caption in at.caption)
-    change = np.abs(found.after["encoder.layer.1.attention.output.dense"].astype(float)
-                    - found.before["encoder.layer.1.attention.output.dense"])  # fmt: skip
+    change = np.abs(
+        found.after["encoder.layer.1.attention.output.dense"].astype(float)
+        - found.before["encoder.layer.1.attention.output.dense"]
+    )
     assert abs(far.after - far.before) == pytest.approx(change.max())
     assert far.mean == pytest.approx(change.mean())
 

@@ -64,8 +64,8 @@ def test_most_pages_begin_with_a_text_that_explains_a_word():
 def test_numbers_in_an_entry_are_so():
     x, y = np.array([3.0, 4.0]), np.array([-4.0, 3.0])
     cosine = {"the same": x @ x / 25, "at a right angle": x @ y / 25, "opposite": x @ -x / 25}
-    assert GLOSSARY["cosine"].endswith(": " + ", ".join(
-        f"{cosine[name]:g} {name}".replace("-", "\N{MINUS SIGN}") for name in cosine
-    ) + ".")  # fmt: skip
+    assert GLOSSARY["cosine"].endswith(
+        ": " + ", ".join(f"{cosine[name]:g} {name}".replace("-", "\N{MINUS SIGN}") for name in cosine) + "."
+    )
     bits = re.search(r"(\d) for one token, log₂ n for n equal weights", GLOSSARY["entropy"])
     assert bits and int(bits[1]) == -(1.0 * np.log2(1.0))

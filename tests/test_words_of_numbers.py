@@ -48,8 +48,11 @@ def test_the_card_of_the_other_epsilon_says_how_many_are_printed_and_how_many_ch
 
 def test_where_no_printed_number_changes_none_is_said_to():
     told = [_tell_changed(slips.Seen(0.5, changed, 36)) for changed in (0, 1, 2)]
-    assert told == ["rounded as there, none of them changes; before that they do,", "1 of them changes,",
-                    "2 of them change,"]  # fmt: skip
+    assert told == [
+        "rounded as there, none of them changes; before that they do,",
+        "1 of them changes,",
+        "2 of them change,",
+    ]
 
 
 def test_a_document_beside_itself_is_told_once():
@@ -140,8 +143,9 @@ def test_a_logit_lies_above_the_second_and_below_the_first(rome):
         assert told.startswith(f"{format_number(abs(scores[vocab] - scores[other]))} {side} “{name(int(other))}”: ")
 
 
-@pytest.mark.parametrize(("count", "over"), [(1, "0"), (2, "the other one"), (3, "the mean of the others"),
-                                            (4, "the mean of the others")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("count", "over"), [(1, "0"), (2, "the other one"), (3, "the mean of the others"), (4, "the mean of the others")]
+)
 def test_a_lead_is_over_what_its_formula_takes_off(tmp_path, count, over):
     model = bv.load_model(random_checkpoint(tmp_path, kind="sequence-classification", num_labels=count))
     view = look(bv.run(model, "the cat sat"), token=0, head=(0, 0))
@@ -161,8 +165,11 @@ def test_heads_without_which_the_answer_falls_are_told_from_those_without_which_
 def test_the_bar_over_the_other_is_that_of_the_pass_after_a_change(rome):
     after = rome.with_changes({"encoder.layer.1.attention.self.probs[head=9]": 0})
     body = what_if._render_moves(Outcome(rome, after, {}), MASK)
-    moves = re.findall(r'<b>([^<]+)</b><span class="bv-pair"[^>]*><i style="width:([\d.]+)%"></i>'
-                       r'<i style="width:([\d.]+)%"></i></span>([^<]+) → <b>([^<]+)</b>', body)  # fmt: skip
+    moves = re.findall(
+        r'<b>([^<]+)</b><span class="bv-pair"[^>]*><i style="width:([\d.]+)%"></i>'
+        r'<i style="width:([\d.]+)%"></i></span>([^<]+) → <b>([^<]+)</b>',
+        body,
+    )
     rows = [trace["cls.predictions.probs"][MASK].astype(np.float64) for trace in (after, rome)]
     end = max(row.max() for row in rows)
     assert len(moves) == 3
@@ -264,8 +271,14 @@ def test_the_bundled_model_is_called_by_its_own_sizes(bundled):
 
 def test_the_signs_in_a_grid_are_those_of_its_key():
     """One digit off, and one rounding of single precision."""
-    body = render_grid("row", ["a"], ["x", "y"], [["0.0136", "1.0000"]], np.array([[0.01366, 1.00007]]),
-                       [[Verdict.NEAR, Verdict.SINGLE]])  # fmt: skip
+    body = render_grid(
+        "row",
+        ["a"],
+        ["x", "y"],
+        [["0.0136", "1.0000"]],
+        np.array([[0.01366, 1.00007]]),
+        [[Verdict.NEAR, Verdict.SINGLE]],
+    )
     assert re.findall(r"<small>(≈ \w+) ", body) == ["≈ digit", "≈ rounding"]
     assert "≈: off by one in the last digit, or by single-precision rounding" in KEY
 

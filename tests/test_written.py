@@ -99,10 +99,12 @@ def test_no_number_beside_a_bar_is_cut_on_a_phone(window):
         f"{sign} {name}": draw_bars(np.array(values) * sign, ["rome", "##ing", "[SEP]"], LIGHT, INK, name="weight")
         for sign in (1, -1)
         for name, values in {
-            "all tiny": [7.577e-05, 6.1e-05, 1e-06], "large": [-12345.678, 99999.9999, 5e4], "usual": [0.2, 0.31, 0.4],
+            "all tiny": [7.577e-05, 6.1e-05, 1e-06],
+            "large": [-12345.678, 99999.9999, 5e4],
+            "usual": [0.2, 0.31, 0.4],
             "huge": [1e38, 3.4e38, 2e37],
         }.items()
-    }  # fmt: skip
+    }
     kinds = ("draw_bars", "draw_counts", "draw_sum_of_parts", "draw_denominator", "draw_pairs")
     drawn = {f"{kind} {name}": draw(LIGHT) for kind in kinds for name, draw in CASES[kind].items()}
     specs = [[name, sent(to_plotly(one))] for name, one in {**tiny, **drawn}.items()]

@@ -46,8 +46,11 @@ def captions(at):
 def test_no_line_leads_from_a_row_of_zeros_or_from_padding():
     weights = np.array([[0.2, 0.8, 0.0], [0.0, 0.0, 0.0], [0.5, 0.1, 0.4]])
     others, own, names, drawn = draw_head(weights, WORDS, 1, LIGHT).traces
-    ends = [(line[0], line[-2]) for line in np.split(np.array(others["y"]), np.flatnonzero(np.isnan(others["y"])) + 1)
-            if len(line)]  # fmt: skip
+    ends = [
+        (line[0], line[-2])
+        for line in np.split(np.array(others["y"]), np.flatnonzero(np.isnan(others["y"])) + 1)
+        if len(line)
+    ]
     assert ends == [(0, 1), (2, 0)] and not len(own["y"])
     assert not any("<b>" in name for name in names["text"]) and np.array_equal(drawn["z"], weights.astype(np.float32))
     others, own, *_ = draw_head(weights, WORDS, 0, LIGHT, padding={2}).traces

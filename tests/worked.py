@@ -14,9 +14,11 @@ from tests.latex import read
 _EXACT = re.compile(r"\d+|\d+\.0{9,}")
 _BROKEN = re.compile(r"^\\footnotesize\\begin\{aligned\} & (.*) \\end\{aligned\}$", re.DOTALL)
 _SEPARATE = re.compile(r",\\quad|\\quad\\text\{[^}]*\}\\quad|\\neq|\\\\\[3pt\] &")
-_QUIET = re.compile(r"\\(?:mathrm|text)\{\s*(?:GELU|ReLU|sigmoid|terms|tanh)\s*\}|\\tanh|\\scriptstyle|\\cdots"
-                    r"|\\(?:begin|end)\{aligned\}|\\(?:frac|sqrt|cdot|times|left|right|bigl|bigr|sin|cos|max|quad)\b"
-                    r"|\be\^")  # fmt: skip
+_QUIET = re.compile(
+    r"\\(?:mathrm|text)\{\s*(?:GELU|ReLU|sigmoid|terms|tanh)\s*\}|\\tanh|\\scriptstyle|\\cdots"
+    r"|\\(?:begin|end)\{aligned\}|\\(?:frac|sqrt|cdot|times|left|right|bigl|bigr|sin|cos|max|quad)\b"
+    r"|\be\^"
+)
 _CELL = re.compile(r"\\mathrm\{([a-z_\\]+)\}=(\d+)")
 
 

@@ -72,8 +72,14 @@ class Deck:
         return rng.permutation(by_length.reshape(count, self._size))
 
 
-def make_singles(examples: Examples, chosen: np.ndarray, vocabulary: Vocabulary, rng: np.random.Generator,
-                 whole_words: bool, questions: Sequence[Question] = ()) -> Batch:  # fmt: skip
+def make_singles(
+    examples: Examples,
+    chosen: np.ndarray,
+    vocabulary: Vocabulary,
+    rng: np.random.Generator,
+    whole_words: bool,
+    questions: Sequence[Question] = (),
+) -> Batch:
     """A batch of single sentences, and behind them questions, of which the answer alone is hidden."""
     rows = [(examples.pieces[a:b],) for a, b in examples.singles[chosen]]
     asked = [(question.pieces,) for question in questions]
@@ -82,8 +88,9 @@ def make_singles(examples: Examples, chosen: np.ndarray, vocabulary: Vocabulary,
     return _make_batch([*rows, *asked], None, documents, vocabulary, rng, whole_words, places)
 
 
-def make_pairs(examples: Examples, chosen: np.ndarray, vocabulary: Vocabulary, rng: np.random.Generator,
-               whole_words: bool) -> Batch:  # fmt: skip
+def make_pairs(
+    examples: Examples, chosen: np.ndarray, vocabulary: Vocabulary, rng: np.random.Generator, whole_words: bool
+) -> Batch:
     """A batch of two passages each: half of them as they follow one another, half with one of another document."""
     follows = np.where(rng.random(len(chosen)) < 0.5, NEXT, RANDOM)
     rows = []
@@ -106,9 +113,15 @@ def _draw_other(documents: np.ndarray, index: int, rng: np.random.Generator) -> 
     return None
 
 
-def _make_batch(rows: Sequence[tuple[np.ndarray, ...]], follows: np.ndarray | None, documents: np.ndarray,
-                vocabulary: Vocabulary, rng: np.random.Generator, whole_words: bool,
-                places: Sequence[int] = ()) -> Batch:  # fmt: skip
+def _make_batch(
+    rows: Sequence[tuple[np.ndarray, ...]],
+    follows: np.ndarray | None,
+    documents: np.ndarray,
+    vocabulary: Vocabulary,
+    rng: np.random.Generator,
+    whole_words: bool,
+    places: Sequence[int] = (),
+) -> Batch:
     """places: of the last rows, the one place that is hidden, always behind [MASK]."""
     length = max(sum(len(part) + 1 for part in parts) + 1 for parts in rows)
     ids = np.full((len(rows), length), vocabulary.pad, dtype=np.int64)

@@ -147,10 +147,13 @@ def find_copies(batch: Batch, guesses: np.ndarray, content: np.ndarray) -> np.nd
     return content[guesses] & (visible[rows] == guesses[:, None]).any(1)
 
 
-def _make_cases(examples: Examples, vocabulary: Vocabulary, counts: np.ndarray, content: np.ndarray,
-                exam: Exam) -> Iterator[Case]:  # fmt: skip
-    kinds = ((SINGLES, len(examples.singles), exam.singles, make_singles),
-             (PAIRS, len(examples.pairs), exam.pairs, make_pairs))  # fmt: skip
+def _make_cases(
+    examples: Examples, vocabulary: Vocabulary, counts: np.ndarray, content: np.ndarray, exam: Exam
+) -> Iterator[Case]:
+    kinds = (
+        (SINGLES, len(examples.singles), exam.singles, make_singles),
+        (PAIRS, len(examples.pairs), exam.pairs, make_pairs),
+    )
     for number, (kind, there, wanted, make) in enumerate(kinds):
         chosen = np.random.default_rng([exam.seed, number]).permutation(there)[:wanted]
         for start in range(0, len(chosen), _AT_ONCE):

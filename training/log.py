@@ -77,5 +77,9 @@ class Progress:
         left = int(taken / max(done, 1) * (self.steps - self._done))
         clock = f"{left // 3600}:{left // 60 % 60:02d}:{left % 60:02d}"
         line = f"step {self._done}/{self.steps}  loss {self._loss:.3f}  {self._words / taken:.0f} words/s  {clock} left"
-        print(f"\r{line}\x1b[K" if self._terminal else line, end="" if self._terminal else "\n", file=sys.stderr,
-              flush=True)  # fmt: skip
+        print(
+            f"\r{line}\x1b[K" if self._terminal else line,
+            end="" if self._terminal else "\n",
+            file=sys.stderr,
+            flush=True,
+        )

@@ -10,8 +10,9 @@ HIDDEN_SHARE = 0.15  # of the pieces of a text
 MASKED_SHARE, REPLACED_SHARE = 0.8, 0.1  # of those hidden: [MASK], any other piece; the rest is left as it is
 
 
-def choose_hidden(ids: np.ndarray, open_to: np.ndarray, vocabulary: Vocabulary, rng: np.random.Generator,
-                  whole_words: bool) -> np.ndarray:  # fmt: skip
+def choose_hidden(
+    ids: np.ndarray, open_to: np.ndarray, vocabulary: Vocabulary, rng: np.random.Generator, whole_words: bool
+) -> np.ndarray:
     """Which pieces to predict: of each row 15 % of those it is open to, at least one; with whole words, words of it.
 
     ids: (row, position); open_to: (row, position) True where a piece may be hidden. Gives (row, position).

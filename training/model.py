@@ -45,9 +45,13 @@ def read_model(folder: Path, attention: str = "eager", anew: bool = False) -> tu
         raise CheckpointError(f"There is no {WEIGHTS} in {folder}. Give the folder of a BERT checkpoint.")
     try:
         loaded: Any = BertForPreTraining.from_pretrained(
-            folder, dtype=torch.float32, attn_implementation=attention, output_loading_info=True, local_files_only=True,
+            folder,
+            dtype=torch.float32,
+            attn_implementation=attention,
+            output_loading_info=True,
+            local_files_only=True,
             **dict.fromkeys(_DROPOUTS, 0.0),
-        )  # fmt: skip
+        )
     except Exception as error:  # the library raises many kinds
         raise CheckpointError(f"The checkpoint in {folder} cannot be read ({error}). Fetch it again.") from error
     model, report = loaded
@@ -93,8 +97,9 @@ def digest_file(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
 
 
-def write_model(folder: Path, model: BertForPreTraining, weights: dict[str, Tensor], start: Path,
-                record: dict[str, Any]) -> None:  # fmt: skip
+def write_model(
+    folder: Path, model: BertForPreTraining, weights: dict[str, Tensor], start: Path, record: dict[str, Any]
+) -> None:
     """A checkpoint folder in float16, as the app loads it, with the start's tokenizer and how it was made."""
     fresh = folder.with_name(f"{folder.name}.tmp")
     shutil.rmtree(fresh, ignore_errors=True)

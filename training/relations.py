@@ -102,8 +102,9 @@ def say(template: Template, fact: Fact, answer: str) -> str:
     return said[0].upper() + said[1:]
 
 
-def make_questions(relations: Sequence[Relation], vocabulary: Vocabulary, *, held_facts: bool = False,
-                   held_templates: bool = False) -> list[list[Question]]:  # fmt: skip
+def make_questions(
+    relations: Sequence[Relation], vocabulary: Vocabulary, *, held_facts: bool = False, held_templates: bool = False
+) -> list[list[Question]]:
     """For each fact of the kind asked for, every question in templates of the kind asked for, for every answer.
 
     Raises InputError where an answer is not one piece, or stands in its sentence, or a sentence is too long.

@@ -100,8 +100,9 @@ def run_without_cell(trace: Trace, address: Address, cell: Address) -> float | N
         return None
 
 
-def zero_each(traces: Sequence[Trace], address: Address, cells: Sequence[Address]
-              ) -> Generator[tuple[float, tuple[Without, ...]]]:  # fmt: skip
+def zero_each(
+    traces: Sequence[Trace], address: Address, cells: Sequence[Address]
+) -> Generator[tuple[float, tuple[Without, ...]]]:
     """A cell's value in each pass with each of these numbers set to 0 in turn; what is known after each of them."""
     found: tuple[dict[Address, float | None], ...] = tuple({} for _ in traces)
     pairs = [(known, trace, cell) for known, trace in zip(found, traces, strict=True) for cell in cells]

@@ -124,8 +124,9 @@ def _merge(left: Program, right: Program) -> list[str]:
     ]
 
 
-def _compare(address: str, left: Step | None, right: Step | None, left_parts: Mapping[str, Expr],
-             right_parts: Mapping[str, Expr]) -> Pair:  # fmt: skip
+def _compare(
+    address: str, left: Step | None, right: Step | None, left_parts: Mapping[str, Expr], right_parts: Mapping[str, Expr]
+) -> Pair:
     if left is None or right is None:
         return Pair(address, left, right, "missing" if right is None else "extra")
     if normalize_structure(left.expr, left_parts) == normalize_structure(right.expr, right_parts):

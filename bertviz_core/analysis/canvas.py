@@ -131,9 +131,15 @@ def _locate(layer: int, name: str) -> Address:
     """The address of one of a layer's strips."""
     if name == "input":
         return Address.in_layer(layer - 1, _OUTPUT) if layer else EMBEDDING
-    leaf = {"context": CONTEXT.path, "added": "attention.output.dense", "sum": "attention.output.residual",
-            "norm": "attention.output.LayerNorm", "neurons": _ACTIVATION, "sum2": "output.residual",
-            "output": _OUTPUT}[name]  # fmt: skip
+    leaf = {
+        "context": CONTEXT.path,
+        "added": "attention.output.dense",
+        "sum": "attention.output.residual",
+        "norm": "attention.output.LayerNorm",
+        "neurons": _ACTIVATION,
+        "sum2": "output.residual",
+        "output": _OUTPUT,
+    }[name]
     return Address.in_layer(layer, leaf)
 
 
@@ -208,8 +214,18 @@ def _cut(faces: Faces, spot: Spot, name: str, level: str, address: Address, colu
     values, changed = faces.show(before, after)
     total = faces.drawn.shape(address)[-1]
     put = _find_put(faces.drawn, address)
-    return Strip(name, address.layer, level, address, write_template(faces.drawn, address), every, total, values,
-                 changed, None if put is None else _narrow(put, spot.window, every))  # fmt: skip
+    return Strip(
+        name,
+        address.layer,
+        level,
+        address,
+        write_template(faces.drawn, address),
+        every,
+        total,
+        values,
+        changed,
+        None if put is None else _narrow(put, spot.window, every),
+    )
 
 
 def _read(trace: Trace, address: Address, rows: range, columns: tuple[int, ...]) -> np.ndarray:
@@ -287,8 +303,10 @@ class Outside:
 
 def measure_outside(faces: Faces, spot: Spot) -> Mapping[str, Outside]:
     """How much attention leaves the window: by layer, mean over heads; and of the chosen head under `head`."""
-    rows = {str(layer): average_heads(faces.drawn, layer, spot.token)
-            for layer in range(faces.drawn.model.config.num_hidden_layers)}  # fmt: skip
+    rows = {
+        str(layer): average_heads(faces.drawn, layer, spot.token)
+        for layer in range(faces.drawn.model.config.num_hidden_layers)
+    }
     rows[HEAD] = read_weights(faces.drawn, spot.token)[spot.layer, spot.head]
     return {
         name: Outside(float(row[: spot.window.start].sum()), float(row[spot.window.stop :].sum()))

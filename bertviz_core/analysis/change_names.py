@@ -25,8 +25,9 @@ def name_place(trace: Trace, where: Address) -> str:
 def _name_weight(trace: Trace, where: Address) -> str:
     """Which of a head's attention weights are meant; "" for all of them."""
     keys = {"query": "of", "key": "on"}
-    named = [f"{word} “{trace.tokens[where.at[axis]]}” ({where.at[axis]})" for axis, word in keys.items()
-             if axis in where.at]  # fmt: skip
+    named = [
+        f"{word} “{trace.tokens[where.at[axis]]}” ({where.at[axis]})" for axis, word in keys.items() if axis in where.at
+    ]
     return f", weight{'' if len(named) == len(keys) else 's'} {' '.join(named)}" if named else ""
 
 
@@ -46,7 +47,10 @@ def _name_value(value: Value) -> str:
         return f"set to {value:g}".replace("-", _MINUS) if isinstance(value, int | float) else "set to other numbers"
     argument = value.argument.replace("-", _MINUS)
     named = {
-        UNIFORM: "spread evenly", NO_RESIDUAL: "without its residual", SKIP: "skipped",
-        SCALE: f"times {argument}", OTHER_EPSILON: f"with ε = {argument}",
-    }  # fmt: skip
+        UNIFORM: "spread evenly",
+        NO_RESIDUAL: "without its residual",
+        SKIP: "skipped",
+        SCALE: f"times {argument}",
+        OTHER_EPSILON: f"with ε = {argument}",
+    }
     return named.get(value.word, f"by {value.text}")

@@ -115,16 +115,18 @@ def choose(*ways: Claim | Said) -> Said:
     return say(next((way for way in ways if all(claim.holds for claim in way.claims)), ways[-1]))
 
 
-def say_largest(alone: Form, shared: Form, parts: Mapping[str, Part], others: np.ndarray, at: tuple[int, ...] = ()
-                ) -> Said:  # fmt: skip
+def say_largest(
+    alone: Form, shared: Form, parts: Mapping[str, Part], others: np.ndarray, at: tuple[int, ...] = ()
+) -> Said:
     """That the first part is larger than every other, or, where it is not or is not written so, that none is larger."""
     return choose(
         Claim(*alone, parts, Relation.LARGEST, others, at), Claim(*shared, parts, Relation.HIGHEST, others, at)
     )
 
 
-def say_smallest(alone: Form, shared: Form, parts: Mapping[str, Part], others: np.ndarray, at: tuple[int, ...] = ()
-                 ) -> Said:  # fmt: skip
+def say_smallest(
+    alone: Form, shared: Form, parts: Mapping[str, Part], others: np.ndarray, at: tuple[int, ...] = ()
+) -> Said:
     """That the first part is smaller than every other, or else that none is smaller."""
     return choose(
         Claim(*alone, parts, Relation.SMALLEST, others, at), Claim(*shared, parts, Relation.LOWEST, others, at)

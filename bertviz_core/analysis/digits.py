@@ -15,7 +15,7 @@ _FINEST = 8
 class Digits:
     """Decimals of a calculation's numbers. total: of what it leads to; terms: of what is added; factors: of what is
     multiplied; exact: whether the printed numbers work out to the last digit.
-    """  # fmt: skip
+    """
 
     total: int
     terms: int

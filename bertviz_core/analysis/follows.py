@@ -26,13 +26,19 @@ class TriedPair:
 def list_pairs(first: str, second: str | None) -> tuple[TriedPair, ...]:
     """The pair as written, if it is one, and others to compare it with."""
     own = second or ""
-    written = [
-        TriedPair("as written", first, own), TriedPair("the same, turned around", own, first),
-    ] if second else []  # fmt: skip
+    written = (
+        [
+            TriedPair("as written", first, own),
+            TriedPair("the same, turned around", own, first),
+        ]
+        if second
+        else []
+    )
     others = [
-        TriedPair("A again", first, first), TriedPair("another subject", first, _ANOTHER_SUBJECT),
+        TriedPair("A again", first, first),
+        TriedPair("another subject", first, _ANOTHER_SUBJECT),
         TriedPair("perhaps the same scene", first, _SAME_SCENE),
-    ]  # fmt: skip
+    ]
     disorder = [TriedPair("words in disorder", first, " ".join(reversed(own.split())))] if second else []
     return (*written, *others, *disorder)
 

@@ -140,8 +140,14 @@ def _name_inside(trace: Trace, cell: Address) -> str:
 def _name_index(trace: Trace, axis: str, i: int) -> str:
     if axis == "vocab":
         return f"“{_name_word(trace, i)}”"
-    words = {"hidden": "component", "head_dim": "component in the head", "concat": "concatenated component",
-             "intermediate": "neuron", "transform": "component", "pooled": "component"}  # fmt: skip
+    words = {
+        "hidden": "component",
+        "head_dim": "component in the head",
+        "concat": "concatenated component",
+        "intermediate": "neuron",
+        "transform": "component",
+        "pooled": "component",
+    }
     return f"{words.get(axis, axis)} {i}"
 
 

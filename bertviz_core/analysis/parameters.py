@@ -30,8 +30,12 @@ _GROUPS = {
     Stage.FEED_FORWARD: "feed-forward",
     Stage.ADD_NORM: "LayerNorm",
 }  # what the layers' stages are made of; the rest are heads
-_HEADS = {"cls": NEXT_SENTENCE, "pooler": POOLER, "classifier": CLASSIFIER,
-          "qa_outputs": QUESTION_ANSWERING}  # but the LM head, by their modules  # fmt: skip
+_HEADS = {
+    "cls": NEXT_SENTENCE,
+    "pooler": POOLER,
+    "classifier": CLASSIFIER,
+    "qa_outputs": QUESTION_ANSWERING,
+}  # but the LM head, by their modules
 _KINDS = {
     "embeddings.word_embeddings": "word embeddings",
     "embeddings.position_embeddings": "position embeddings",
@@ -203,9 +207,12 @@ def summarize(values: np.ndarray) -> Summary:
     mean = sum(chunk.sum(dtype=np.float64) for chunk in parts) / flat.size
     squares = sum(np.square(chunk.astype(np.float64) - mean).sum() for chunk in parts)
     return Summary(
-        float(flat.min()), float(flat.max()), float(mean), float(np.sqrt(squares / flat.size)),
+        float(flat.min()),
+        float(flat.max()),
+        float(mean),
+        float(np.sqrt(squares / flat.size)),
         flat.size - int(np.count_nonzero(flat)),
-    )  # fmt: skip
+    )
 
 
 def count_sizes(values: np.ndarray, bins: int) -> tuple[np.ndarray, np.ndarray]:

@@ -39,13 +39,20 @@ class Measure:
     columns: tuple[str, ...] = ()
 
 
-TERM = Measure("term", "A term is a product of two numbers, or the bias. Each stands here once; together they are the "
-               "value.", sums=True)  # fmt: skip
+TERM = Measure(
+    "term",
+    "A term is a product of two numbers, or the bias. Each stands here once; together they are the value.",
+    sums=True,
+)
 SUMMAND = Measure("summand", "The summands, each with its sign, add up to the value.", sums=True)
 ALONE = Measure("result", "The value is this number alone: scaled, or at another place.", sums=True)
-WITHOUT = Measure("the result without it", "Without it: the result if this score were left out and the other shares "
-                  "were made to sum to 1 again. First stands the score that moves the result most.",
-                  operand="score", columns=("e^(score − max)", "share"))  # fmt: skip
+WITHOUT = Measure(
+    "the result without it",
+    "Without it: the result if this score were left out and the other shares "
+    "were made to sum to 1 again. First stands the score that moves the result most.",
+    operand="score",
+    columns=("e^(score − max)", "share"),
+)
 SLOPE = Measure("slope", "The slope: how fast the result changes here when the operand does.")
 LOOKED_UP = Measure("", "The id chooses a row of the table. Neither adds an amount.")
 POSITION = Measure("", "The position alone decides the result; it adds no amount.")
@@ -121,8 +128,10 @@ class Parts:
 
     def are_made_from(self, paths: Container[str]) -> np.ndarray:
         """Of each part, whether one of its operands is a cell of these tensors; shape (part,)."""
-        made = (any(block.path in paths for block in group.blocks if block not in self._shared_blocks)
-                for group in self.groups)  # fmt: skip
+        made = (
+            any(block.path in paths for block in group.blocks if block not in self._shared_blocks)
+            for group in self.groups
+        )
         return np.repeat(np.fromiter(made, dtype=bool), [len(group.amounts) for group in self.groups])
 
     @cached_property
@@ -197,8 +206,9 @@ def _leave_out(block: Block, scores: np.ndarray, own: int) -> Parts:
     return Parts(WITHOUT, (Group((block,), without),), np.abs(without - shares[own]), (powers, shares))
 
 
-def _name_operands(why: Explanation, measure: Measure, weights: np.ndarray | None = None,
-                   amounts: np.ndarray | None = None) -> Parts:  # fmt: skip
+def _name_operands(
+    why: Explanation, measure: Measure, weights: np.ndarray | None = None, amounts: np.ndarray | None = None
+) -> Parts:
     """Each operand as a part, in the order of the formula; where no weights are given they count alike."""
     zeros = np.zeros(why.count)
     numbers = zeros if amounts is None else amounts

@@ -101,8 +101,9 @@ def _measure_epsilon(spot: Spot) -> Found:
     x = spot.trace[Address.in_layer(0, "attention.output.residual")].astype(np.float64)
     flat, spread = x - x.mean(axis=-1, keepdims=True), x.var(axis=-1, keepdims=True)
     moved = flat / np.sqrt(spread + EPSILON_OF_CELL_46) - flat / np.sqrt(spread + EPSILON_OF_CELLS)
-    scale, matrix = (spot.weight(0, leaf) for leaf in ("attention.output.LayerNorm.weight",
-                                                       "intermediate.dense.weight"))  # fmt: skip
+    scale, matrix = (
+        spot.weight(0, leaf) for leaf in ("attention.output.LayerNorm.weight", "intermediate.dense.weight")
+    )
     change = np.abs((moved * scale) @ matrix)
     yield f"of all {change.size:,} that it computes", float(change.max())
 
@@ -185,15 +186,18 @@ def _measure_sigma(spot: Spot) -> Found:
 def _measure_third_term(spot: Spot) -> Found:
     trace = spot.run("formula-post", 0)
     if trace is not None:
-        total, extra = (trace[Address.in_layer(spot.layer, leaf).fix(token=spot.token)].astype(np.float64)
-                        for leaf in ("attention.output.residual", "attention.LayerNorm"))  # fmt: skip
+        total, extra = (
+            trace[Address.in_layer(spot.layer, leaf).fix(token=spot.token)].astype(np.float64)
+            for leaf in ("attention.output.residual", "attention.LayerNorm")
+        )
         yield f"length of the extra term, in layer {spot.layer}", float(compute_norms(extra))
         yield "of the other two", float(compute_norms(total - extra))
 
 
 def _measure_scales(spot: Spot) -> Found:
-    one, other = (spot.weight(spot.layer, f"{leaf}.weight") for leaf in ("attention.output.LayerNorm",
-                                                                         "output.LayerNorm"))  # fmt: skip
+    one, other = (
+        spot.weight(spot.layer, f"{leaf}.weight") for leaf in ("attention.output.LayerNorm", "output.LayerNorm")
+    )
     yield f"largest difference of the two γ in layer {spot.layer}", float(np.abs(one - other).max())
 
 

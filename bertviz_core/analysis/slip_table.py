@@ -25,8 +25,9 @@ def make_spot() -> Spot:
     """Where the table's numbers are measured."""
     model = load_model("bundled")
     trace = run(model, TEXT)
-    return Spot(trace, LAYER, TOKEN, lambda program, more: run(
-        model, TEXT, pad_to=len(trace.tokens) + more, program=program))  # fmt: skip
+    return Spot(
+        trace, LAYER, TOKEN, lambda program, more: run(model, TEXT, pad_to=len(trace.tokens) + more, program=program)
+    )
 
 
 def write_slips() -> str:
@@ -46,8 +47,14 @@ def _write_line(document: Document, slip: Slip, spot: Spot) -> str:
     if slip.place:
         page, fold = slip.place
         pages.append(f"`{page}?open={fold}`" if fold else f"`{page}`")
-    cells = (document.number, slip.where, f"{slip.says} → {slip.right}", f"{slip.proof.value}: {slip.shows}",
-             write_measured(measure_slip(slip.name, spot)) or "–", "; ".join(pages))  # fmt: skip
+    cells = (
+        document.number,
+        slip.where,
+        f"{slip.says} → {slip.right}",
+        f"{slip.proof.value}: {slip.shows}",
+        write_measured(measure_slip(slip.name, spot)) or "–",
+        "; ".join(pages),
+    )
     return f"| {' | '.join(cells)} |"
 
 

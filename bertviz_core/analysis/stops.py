@@ -55,10 +55,16 @@ def work_stops(trace: Trace, spot: Spot) -> Stops:
     key = open_key(trace, spot.layer, spot.head, spot.token).key
     component = _choose_component(trace, spot)
     return Stops(
-        _cut(trace, spot), _look_up(trace, spot, component), _offer(trace, spot, key), _compare(trace, spot, key),
-        _divide(trace, spot, key), _collect(trace, spot), _normalize(trace, spot, component), _fire(trace, spot),
+        _cut(trace, spot),
+        _look_up(trace, spot, component),
+        _offer(trace, spot, key),
+        _compare(trace, spot, key),
+        _divide(trace, spot, key),
+        _collect(trace, spot),
+        _normalize(trace, spot, component),
+        _fire(trace, spot),
         _answer(trace, spot) if PROBS in trace else _end(trace, spot),
-    )  # fmt: skip
+    )
 
 
 def _choose_component(trace: Trace, spot: Spot) -> int:
@@ -79,8 +85,11 @@ def _cut(trace: Trace, spot: Spot) -> Cut:
 
 
 def _look_up(trace: Trace, spot: Spot, component: int) -> LookedUp:
-    tables = (("word", "word_embeddings", "input_ids"), ("position", "position_embeddings", "position_ids"),
-              ("segment", "token_type_embeddings", "token_type_ids"))  # fmt: skip
+    tables = (
+        ("word", "word_embeddings", "input_ids"),
+        ("position", "position_embeddings", "position_ids"),
+        ("segment", "token_type_embeddings", "token_type_ids"),
+    )
     at = {"token": spot.token, "hidden": component}
     rows = tuple(
         (name, int(trace[ids][spot.token]), float(trace[cell]), is_put(trace, cell))
@@ -94,13 +103,17 @@ def _look_up(trace: Trace, spot: Spot, component: int) -> LookedUp:
 
 def _offer(trace: Trace, spot: Spot, key: int) -> Offered:
     own = SELF_ATTENTION.in_layer(spot.layer)
-    rows = (own.enter("query").fix(head=spot.head, query=spot.token),
-            own.enter("key").fix(head=spot.head, key=key), own.enter("value").fix(head=spot.head, key=key))  # fmt: skip
+    rows = (
+        own.enter("query").fix(head=spot.head, query=spot.token),
+        own.enter("key").fix(head=spot.head, key=key),
+        own.enter("value").fix(head=spot.head, key=key),
+    )
     query, offered, value = (float(np.linalg.norm(trace[row].astype(np.float64))) for row in rows)
     shares = trace[own.enter("probs").fix(head=spot.head, query=spot.token)]
     most, special = bool(shares[key] == shares.max()), trace.model.tokenizer.special_tokens
-    rivals = [i for i, text in enumerate(trace.tokens)
-              if i != key and (most or (i != spot.token and text not in special))]  # fmt: skip
+    rivals = [
+        i for i, text in enumerate(trace.tokens) if i != key and (most or (i != spot.token and text not in special))
+    ]
     tied = any(shares[i] == shares[key] for i in rivals)
     put = tuple(row.leaf.rpartition(".")[2] for row in rows if is_put(trace, row))
     return Offered(query, offered, value, key, most, tied, not shares.any(), put)
@@ -134,11 +147,18 @@ def _divide(trace: Trace, spot: Spot, key: int) -> Divided:
     terms = np.exp(scores - scores.max())
     inside, outside = _split(spot, len(scores))
     return Divided(
-        tuple(spot.window), _list(scores[inside]), _list(terms[inside]), _list(shares[inside]), float(scores.max()),
-        float(terms.sum()), float(shares[outside].sum()), key, float(shares[key]),
+        tuple(spot.window),
+        _list(scores[inside]),
+        _list(terms[inside]),
+        _list(shares[inside]),
+        float(scores.max()),
+        float(terms.sum()),
+        float(shares[outside].sum()),
+        key,
+        float(shares[key]),
         bool(np.allclose(terms / terms.sum(), shares, atol=1e-4)),
         fit_sum([*terms[inside].tolist(), float(terms[outside].sum())], float(terms.sum()), (1, 2)),
-    )  # fmt: skip
+    )
 
 
 def _collect(trace: Trace, spot: Spot) -> Collected:
@@ -154,8 +174,19 @@ def _collect(trace: Trace, spot: Spot) -> Collected:
     rows = [((float(shares[i]), float(values[i])), float(parts[i])) for i in spot.window]
     factors = fit_results(rows, fitted.terms, lambda share, value: share * value)
     alone, first = (stands_out(np.abs(of), at, format_number) for of, at in ((result, component), (parts, largest)))
-    return Collected(component, alone, tuple(spot.window), _list(shares[inside]), _list(parts[inside]), largest, first,
-                     float(parts[largest]), others, total, replace(fitted, factors=factors))  # fmt: skip
+    return Collected(
+        component,
+        alone,
+        tuple(spot.window),
+        _list(shares[inside]),
+        _list(parts[inside]),
+        largest,
+        first,
+        float(parts[largest]),
+        others,
+        total,
+        replace(fitted, factors=factors),
+    )
 
 
 def _normalize(trace: Trace, spot: Spot, component: int) -> Normalized:
@@ -176,9 +207,26 @@ def _normalize(trace: Trace, spot: Spot, component: int) -> Normalized:
     mean_put, variance_put = (is_put(trace, norm.enter(leaf).fix(token=spot.token)) for leaf in ("mean", "variance"))
     normal_put, put = (is_put(trace, each.fix(**at)) for each in (norm.enter("normalized"), norm))
     return Normalized(
-        component, residual, skip, given, added, total, mean, centered, deviation, normal, gamma, normal * gamma, beta,
-        value, mean_put, variance_put, normal_put, put, digits,
-    )  # fmt: skip
+        component,
+        residual,
+        skip,
+        given,
+        added,
+        total,
+        mean,
+        centered,
+        deviation,
+        normal,
+        gamma,
+        normal * gamma,
+        beta,
+        value,
+        mean_put,
+        variance_put,
+        normal_put,
+        put,
+        digits,
+    )
 
 
 def _is_norm_put(trace: Trace, norm: Address, spot: Spot) -> bool:
@@ -196,8 +244,10 @@ def _find_deviation(trace: Trace, spot: Spot, out: Address) -> float:
     if is_put(trace, norm.enter("normalized").fix(token=spot.token)):
         variance = float(trace[norm.enter("variance").fix(token=spot.token)])
         return math.sqrt(variance + read_epsilon(trace, norm))
-    rows = (trace[address.fix(token=spot.token)].astype(np.float64)
-            for address in (out.enter("residual"), norm.enter("mean"), norm.enter("normalized")))  # fmt: skip
+    rows = (
+        trace[address.fix(token=spot.token)].astype(np.float64)
+        for address in (out.enter("residual"), norm.enter("mean"), norm.enter("normalized"))
+    )
     total, mean, normal = rows
     best = find_strongest(normal)
     return float((total[best] - mean) / normal[best]) if normal[best] else 0.0
@@ -219,9 +269,16 @@ def _fire(trace: Trace, spot: Spot) -> Fired:
     inputs = [neuron[1] for neuron in (*strongest, damped, shut) if neuron]
     alone = stands_out(np.abs(after), strongest[0][0], format_number)
     return Fired(
-        strongest, alone, damped, shut, int((after > 0).sum()), len(after), name_function(function) if given else "",
-        _draw_function(function, inputs) if given else (), _find_then(trace, spot),
-    )  # fmt: skip
+        strongest,
+        alone,
+        damped,
+        shut,
+        int((after > 0).sum()),
+        len(after),
+        name_function(function) if given else "",
+        _draw_function(function, inputs) if given else (),
+        _find_then(trace, spot),
+    )
 
 
 def _draw_function(function: Function, inputs: Sequence[float]) -> tuple[tuple[float, float], ...]:
@@ -252,9 +309,16 @@ def _answer(trace: Trace, spot: Spot) -> Answered:
     digits = fit_sum([*(term for _, _, term, _, _ in words), rest], float(running.sums[-1]), (1, 2))
     best = words[0][4]
     return Answered(
-        words, stands_out(logits, best, format_number), float(running.sums[-1]), others, len(logits),
-        rank_words(trace, spot.token, 2), int((probs == probs.max()).sum()), _work_logit(trace, spot, best), digits,
-    )  # fmt: skip
+        words,
+        stands_out(logits, best, format_number),
+        float(running.sums[-1]),
+        others,
+        len(logits),
+        rank_words(trace, spot.token, 2),
+        int((probs == probs.max()).sum()),
+        _work_logit(trace, spot, best),
+        digits,
+    )
 
 
 def _work_logit(trace: Trace, spot: Spot, word: int) -> Logit:

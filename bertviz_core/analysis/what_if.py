@@ -75,7 +75,7 @@ def offer_for_layer(trace: Trace, layers: Iterable[int]) -> list[Offer]:
     return [
         Offer(label, {Address.in_layer(layer, leaf): Rule(rule) for layer in places})
         for label, (leaf, rule) in kinds.items()
-    ]  # fmt: skip
+    ]
 
 
 def change_epsilons(layers: Iterable[int], epsilon: str) -> Changes:

@@ -23,8 +23,16 @@ BUNDLED = "bundled"
 BUNDLED_FOLDER = Path(__file__).parents[1] / "models" / "bundled"
 SILENCE_S = 10.0  # a download that stands still for longer is given up
 
-_FILES = ("config.json", WEIGHTS, INDEX, "vocab.txt", "tokenizer.json", "tokenizer_config.json",
-          "special_tokens_map.json", "added_tokens.json")  # fmt: skip
+_FILES = (
+    "config.json",
+    WEIGHTS,
+    INDEX,
+    "vocab.txt",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+)
 _NEEDED = (("config.json",), (WEIGHTS, INDEX), ("tokenizer.json", "vocab.txt"))
 _DOWNLOAD = Path(__file__).with_name("download.py")
 
@@ -110,9 +118,15 @@ def _is_complete(folder: Path) -> bool:
 
 def _download(name: str) -> Located:
     wish = {
-        "name": name, "files": _FILES, "weights": WEIGHTS, "needed": _NEEDED, "max_bytes": read_limit(),
-        "silence_s": SILENCE_S, "cache": str(constants.HF_HUB_CACHE), "endpoint": constants.ENDPOINT,
-    }  # fmt: skip
+        "name": name,
+        "files": _FILES,
+        "weights": WEIGHTS,
+        "needed": _NEEDED,
+        "max_bytes": read_limit(),
+        "silence_s": SILENCE_S,
+        "cache": str(constants.HF_HUB_CACHE),
+        "endpoint": constants.ENDPOINT,
+    }
     settings = {"HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}  # plain files, whose growth is seen
     command = [sys.executable, "-P", str(_DOWNLOAD), json.dumps(wish)]  # -P: no module of ours hides one of Python's
     done = subprocess.run(

@@ -94,8 +94,9 @@ def load_model(name: str | os.PathLike[str] = "bundled", dtype: torch.dtype = to
     Raises CheckpointError with what is wrong with the checkpoint and what to do; ArgumentError for what is no name.
     """
     if not isinstance(name, str | os.PathLike):
-        raise ArgumentError.of("A model's name must be a text or a path", name,
-                               "Give \"bundled\", a folder, or a Hugging Face model id.")  # fmt: skip
+        raise ArgumentError.of(
+            "A model's name must be a text or a path", name, 'Give "bundled", a folder, or a Hugging Face model id.'
+        )
     if dtype not in (torch.float32, torch.float64):
         raise ArgumentError.of("The dtype must be torch.float32 or torch.float64", dtype, "Choose one of the two.")
     place = locate(os.fsdecode(name))

@@ -33,8 +33,12 @@ class ModelShelf:
     model is loaded, and raises BusyError where there is no memory for anything new.
     """
 
-    def __init__(self, max_bytes: int = MODEL_BYTES, dropped: Callable[[Model], None] | None = None,
-                 guard: Callable[[], object] = lambda: None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        max_bytes: int = MODEL_BYTES,
+        dropped: Callable[[Model], None] | None = None,
+        guard: Callable[[], object] = lambda: None,
+    ) -> None:
         torch.set_num_threads(1)  # many sessions on few cores: best throughput with one thread each
         self._models: Pool[str, Model] = Pool(max_bytes, lambda model: model.nbytes, dropped)
         self._own: WeakSet[Model] = WeakSet()  # made here: nothing could load them again

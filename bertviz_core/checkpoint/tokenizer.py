@@ -97,8 +97,11 @@ class Tokenizer:
         try:
             hidden = sorted({operator.index(position) for position in positions})
         except TypeError:
-            raise ArgumentError.of("The tokens to mask must be positions, which are whole numbers", positions,
-                                   "Give a list of them, such as [3, 4].") from None  # fmt: skip
+            raise ArgumentError.of(
+                "The tokens to mask must be positions, which are whole numbers",
+                positions,
+                "Give a list of them, such as [3, 4].",
+            ) from None
         if not hidden:
             return encoding
         if self.mask_id is None:

@@ -114,8 +114,9 @@ def detect_heads(tensors: Iterable[str], config: BertConfig) -> frozenset[str]:
     return frozenset(heads)
 
 
-def load_parameters(wanted: Iterable[Symbol], tensors: dict[str, Tensor], config: BertConfig, dtype: torch.dtype
-                    ) -> dict[str, Tensor]:  # fmt: skip
+def load_parameters(
+    wanted: Iterable[Symbol], tensors: dict[str, Tensor], config: BertConfig, dtype: torch.dtype
+) -> dict[str, Tensor]:
     """The program's parameters by address, matrices as (in, out), in `dtype`.
 
     Raises CheckpointError naming the tensors that are missing, of a wrong shape, not floating point or not finite.

@@ -70,11 +70,16 @@ def place_attention(formula: str) -> Place:
 
 def place_heads(formula: str) -> Place:
     """The heads put together, as two documents print it."""
-    return put(formula, "concatenated heads, projected by the output matrix", "attention_output",
-               f"{SELF}context {OUT}dense")  # fmt: skip
+    return put(
+        formula, "concatenated heads, projected by the output matrix", "attention_output", f"{SELF}context {OUT}dense"
+    )
 
 
 def place_head(formula: str) -> Place:
     """One head of its own, as two documents print it."""
-    return put(formula, "one head: queries, keys and values from its own matrices", "query_key_value",
-               f"{SELF}query {SELF}key {SELF}value")  # fmt: skip
+    return put(
+        formula,
+        "one head: queries, keys and values from its own matrices",
+        "query_key_value",
+        f"{SELF}query {SELF}key {SELF}value",
+    )

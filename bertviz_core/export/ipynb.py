@@ -71,10 +71,15 @@ def _write_opening(trace: Trace) -> _Cells:
         "Run all cells, from the top."
     )
     yield _make_code(
-        "import base64", "import math", "from pathlib import Path", "", "import torch",
-        "from safetensors.torch import load_file", "",
+        "import base64",
+        "import math",
+        "from pathlib import Path",
+        "",
+        "import torch",
+        "from safetensors.torch import load_file",
+        "",
         "torch.set_printoptions(threshold=50, edgeitems=2, linewidth=120)",
-    )  # fmt: skip
+    )
 
 
 def _write_checkpoint(trace: Trace, weights: str | None) -> _Cells:
@@ -84,9 +89,13 @@ def _write_checkpoint(trace: Trace, weights: str | None) -> _Cells:
         "(in, out) where they are used, as in the formulas."
     )
     yield _make_code(
-        *_find_files(trace, weights), "", "", inspect.getsource(carried.read), "",
+        *_find_files(trace, weights),
+        "",
+        "",
+        inspect.getsource(carried.read),
+        "",
         f"w = read(*map(str, files), dtype={trace.model.dtype})",
-    )  # fmt: skip
+    )
 
 
 def _find_files(trace: Trace, weights: str | None) -> list[str]:
@@ -97,9 +106,10 @@ def _find_files(trace: Trace, weights: str | None) -> list[str]:
     folder = find_folder(name)
     if folder is None:
         place = [
-            "from huggingface_hub import snapshot_download", "",
+            "from huggingface_hub import snapshot_download",
+            "",
             f"folder = Path(snapshot_download({name!r}, revision={revision!r}, allow_patterns='*.safetensors'))",
-        ]  # fmt: skip
+        ]
     else:
         place = [
             f"folder = Path({str(folder)!r})  # where the model {name!r} lay",
@@ -132,9 +142,11 @@ def _write_pass(trace: Trace) -> _Cells:
         new = [leaf for leaf in _list_parameters(steps) if leaf.address not in known]
         known.update(leaf.address for leaf in new)
         yield _make_code(
-            *(write_parameter(trace, leaf) for leaf in new), *([""] if new else []),
-            *(line for step in steps for line in write_step(trace, step)), steps[-1].output.variable,
-        )  # fmt: skip
+            *(write_parameter(trace, leaf) for leaf in new),
+            *([""] if new else []),
+            *(line for step in steps for line in write_step(trace, step)),
+            steps[-1].output.variable,
+        )
 
 
 def _find_place(step: Step) -> tuple[str, Stage]:

@@ -35,21 +35,34 @@ def draw_triangle(
     ways = (((0.0, 0.0), (skip, 0.0)), ((skip, 0.0), tip), ((0.0, 0.0), tip))
     names = ("was", "added", "sum")
     lines = [
-        {"type": "scatter", "x": [start[0], end[0]], "y": [start[1], end[1]], "mode": "lines+markers", "name": name,
-         "line": {"color": ink, "width": 3},
-         "hovertemplate": Rich(f"{escape(name)}<br><b>{format_number(length)}</b><extra></extra>"),
-         "marker": {"color": ink, "size": [0, 12], "symbol": "arrow", "angleref": "previous"}}
+        {
+            "type": "scatter",
+            "x": [start[0], end[0]],
+            "y": [start[1], end[1]],
+            "mode": "lines+markers",
+            "name": name,
+            "line": {"color": ink, "width": 3},
+            "hovertemplate": Rich(f"{escape(name)}<br><b>{format_number(length)}</b><extra></extra>"),
+            "marker": {"color": ink, "size": [0, 12], "symbol": "arrow", "angleref": "previous"},
+        }
         for (start, end), name, ink, length in zip(ways, names, inks, (skip, added, total), strict=True)
-    ]  # fmt: skip
+    ]
     body = "M 0,0 L {:.4f},0 L {:.4f},{:.4f} Z".format(skip, *tip)
     marks, named, axes = _draw_reach(skip, added, total, inks[2], colors)
     return make_chart(
-        [*lines, *_draw_angle(skip, added, turn, colors), *marks], _TRIANGLE, colors, left=16, right=16, top=20,
-        bottom=38, annotations=[*_name_sides(ways, (skip, added, total), inks, angle, colors), *named],
+        [*lines, *_draw_angle(skip, added, turn, colors), *marks],
+        _TRIANGLE,
+        colors,
+        left=16,
+        right=16,
+        top=20,
+        bottom=38,
+        annotations=[*_name_sides(ways, (skip, added, total), inks, angle, colors), *named],
         shapes=[{"type": "path", "path": body, "fillcolor": colors.zero, "line": {"width": 0}, "layer": "below"}],
         xaxis=set_axis(colors, visible=False),
-        yaxis=set_axis(colors, visible=False, scaleanchor="x", domain=[0.3 if marks else 0.0, 1]), **axes,
-    )  # fmt: skip
+        yaxis=set_axis(colors, visible=False, scaleanchor="x", domain=[0.3 if marks else 0.0, 1]),
+        **axes,
+    )
 
 
 def _draw_reach(
@@ -60,21 +73,44 @@ def _draw_reach(
     if not (skip and added):
         return [], [], {}
     at = {"opposed": low, "at 90°": math.hypot(skip, added), "same way": high}
-    line = {"type": "scatter", "xaxis": "x2", "yaxis": "y2", "mode": "lines", "hoverinfo": "skip",
-            "line": {"color": colors.faint, "width": 1.5}}  # fmt: skip
+    line = {
+        "type": "scatter",
+        "xaxis": "x2",
+        "yaxis": "y2",
+        "mode": "lines",
+        "hoverinfo": "skip",
+        "line": {"color": colors.faint, "width": 1.5},
+    }
     along = {**line, "x": [low, high], "y": [0.0, 0.0], "line": {"color": colors.line, "width": 6}}
     ticks = [{**line, "x": [place, place], "y": [-1.0, 1.0]} for place in at.values()]
-    mark = {**line, "mode": "markers", "x": [total], "y": [0.0], "marker": {"color": ink, "size": 12},
-            "name": "the sum", "hoverinfo": "all",
-            "hovertemplate": Rich("the sum<br><b>%{x:.4g}</b><extra></extra>")}  # fmt: skip
+    mark = {
+        **line,
+        "mode": "markers",
+        "x": [total],
+        "y": [0.0],
+        "marker": {"color": ink, "size": 12},
+        "name": "the sum",
+        "hoverinfo": "all",
+        "hovertemplate": Rich("the sum<br><b>%{x:.4g}</b><extra></extra>"),
+    }
     named = [
-        write_text(Rich(f"{escape(name)}<br>{format_short(place)}"), place, -1, {"size": 12, "color": colors.faint},
-                   xref="x2", yref="y2", yanchor="top", yshift=-2)
+        write_text(
+            Rich(f"{escape(name)}<br>{format_short(place)}"),
+            place,
+            -1,
+            {"size": 12, "color": colors.faint},
+            xref="x2",
+            yref="y2",
+            yanchor="top",
+            yshift=-2,
+        )
         for name, place in at.items()
-    ]  # fmt: skip
+    ]
     room = 0.16 * (high - low)
-    axes = {"xaxis2": set_axis(colors, visible=False, anchor="y2", range=[low - room, high + room]),
-            "yaxis2": set_axis(colors, visible=False, anchor="x2", domain=[0.0, 0.07], range=[-1, 1])}  # fmt: skip
+    axes = {
+        "xaxis2": set_axis(colors, visible=False, anchor="y2", range=[low - room, high + room]),
+        "yaxis2": set_axis(colors, visible=False, anchor="x2", domain=[0.0, 0.07], range=[-1, 1]),
+    }
     return [along, *ticks, mark], named, axes
 
 
@@ -86,11 +122,23 @@ def _draw_angle(skip: float, added: float, turn: float, colors: Palette) -> list
     arc = np.linspace(0, turn, _ARC)
     line = {"color": colors.faint, "width": 1}
     return [
-        {"type": "scatter", "x": [skip, skip + 1.6 * radius], "y": [0.0, 0.0], "mode": "lines", "hoverinfo": "skip",
-         "line": {**line, "dash": "dot"}},
-        {"type": "scatter", "x": pack(skip + radius * np.cos(arc)), "y": pack(radius * np.sin(arc)), "mode": "lines",
-         "hoverinfo": "skip", "line": line},
-    ]  # fmt: skip
+        {
+            "type": "scatter",
+            "x": [skip, skip + 1.6 * radius],
+            "y": [0.0, 0.0],
+            "mode": "lines",
+            "hoverinfo": "skip",
+            "line": {**line, "dash": "dot"},
+        },
+        {
+            "type": "scatter",
+            "x": pack(skip + radius * np.cos(arc)),
+            "y": pack(radius * np.sin(arc)),
+            "mode": "lines",
+            "hoverinfo": "skip",
+            "line": line,
+        },
+    ]
 
 
 def _name_sides(
@@ -108,10 +156,15 @@ def _name_sides(
     )
     sides = zip(ways, ("was", "added", "sum"), lengths, inks, places, strict=True)
     named = [
-        write_text(Rich(f"{escape(name)} <b>{format_short(length)}</b>"), (start[0] + end[0]) / 2,
-                   (start[1] + end[1]) / 2, set_font(ink, 13), **place)
+        write_text(
+            Rich(f"{escape(name)} <b>{format_short(length)}</b>"),
+            (start[0] + end[0]) / 2,
+            (start[1] + end[1]) / 2,
+            set_font(ink, 13),
+            **place,
+        )
         for (start, end), name, length, ink, place in sides
-    ]  # fmt: skip
+    ]
     if not math.isfinite(angle):
         return named
     corner = ways[0][1]
@@ -154,14 +207,38 @@ def draw_aligned(strips: Sequence[Strip], chosen: int, colors: Palette) -> Chart
         shapes += [_draw_ground(below, top, colors), *_draw_band(strip, axis)]
         top = below - _GAP
     width = len(strips[0].values)
-    frame = {"type": "rect", "xref": "x", "yref": "paper", "x0": chosen - 1.5, "x1": chosen + 1.5, "y0": 0, "y1": 1,
-             "line": {"color": colors.text, "width": 1.5}}  # fmt: skip
-    across = {"range": [-1.5, width + 0.5], "anchor": "free", "position": 0, "tickvals": [0, chosen, width - 1],
-              "automargin": False}  # fmt: skip
+    frame = {
+        "type": "rect",
+        "xref": "x",
+        "yref": "paper",
+        "x0": chosen - 1.5,
+        "x1": chosen + 1.5,
+        "y0": 0,
+        "y1": 1,
+        "line": {"color": colors.text, "width": 1.5},
+    }
+    across = {
+        "range": [-1.5, width + 0.5],
+        "anchor": "free",
+        "position": 0,
+        "tickvals": [0, chosen, width - 1],
+        "automargin": False,
+    }
     return make_chart(
-        traces, sum(heights) + 42, colors, left=_SIDE_ROOM, right=_END_ROOM, top=4, bottom=34, bargap=0, hovermode="x",
-        annotations=texts, shapes=[*shapes, frame], xaxis=set_axis(colors, _READ, standoff=2, **across), **axes,
-    )  # fmt: skip
+        traces,
+        sum(heights) + 42,
+        colors,
+        left=_SIDE_ROOM,
+        right=_END_ROOM,
+        top=4,
+        bottom=34,
+        bargap=0,
+        hovermode="x",
+        annotations=texts,
+        shapes=[*shapes, frame],
+        xaxis=set_axis(colors, _READ, standoff=2, **across),
+        **axes,
+    )
 
 
 def _find_limit(values: np.ndarray) -> float:
@@ -173,28 +250,51 @@ def _find_limit(values: np.ndarray) -> float:
 
 def _draw_strip(strip: Strip, axis: str, colors: Palette) -> Spec:
     return {
-        "type": "bar", "x0": 0, "dx": 1, "y": pack(strip.values), "yaxis": axis, "name": strip.name, "meta": strip.cell,
+        "type": "bar",
+        "x0": 0,
+        "dx": 1,
+        "y": pack(strip.values),
+        "yaxis": axis,
+        "name": strip.name,
+        "meta": strip.cell,
         "marker": {"color": colors.ink(strip.values.tolist(), strip.color), "line": {"width": 0}},
         "hovertemplate": Rich(f"{escape(strip.name)}, component %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>"),
-    }  # fmt: skip
+    }
 
 
 def _set_strip_axis(strip: Strip, ends: tuple[float, float], domain: tuple[float, float], colors: Palette) -> Spec:
     """From the strip's largest size below 0 to the same above, where anything lies below; its name at the left."""
     return set_axis(
-        colors, domain=list(domain), range=list(ends), zeroline=True, zerolinecolor=colors.line, automargin=False,
-        tickmode="array", tickvals=[sum(ends) / 2], ticktext=[f"{strip.sign} {strip.name}".strip()],
-        tickfont={"size": 13}, ticklabelstandoff=6,
-    )  # fmt: skip
+        colors,
+        domain=list(domain),
+        range=list(ends),
+        zeroline=True,
+        zerolinecolor=colors.line,
+        automargin=False,
+        tickmode="array",
+        tickvals=[sum(ends) / 2],
+        ticktext=[f"{strip.sign} {strip.name}".strip()],
+        tickfont={"size": 13},
+        ticklabelstandoff=6,
+    )
 
 
 def _write_ends(axis: str, ends: tuple[float, float], colors: Palette) -> list[Spec]:
     """Both ends of a strip's scale, at its right."""
     return [
-        write_text(format_short(end), 1, end, set_font(colors.faint), xref="paper", yref=axis, xanchor="left",
-                   xshift=4, yanchor=anchor)
+        write_text(
+            format_short(end),
+            1,
+            end,
+            set_font(colors.faint),
+            xref="paper",
+            yref=axis,
+            xanchor="left",
+            xshift=4,
+            yanchor=anchor,
+        )
         for end, anchor in zip(ends, ("bottom", "top"), strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def _write_numbers(strip: Strip, chosen: int, axis: str, ends: tuple[float, float], colors: Palette) -> list[Spec]:
@@ -207,21 +307,52 @@ def _write_numbers(strip: Strip, chosen: int, axis: str, ends: tuple[float, floa
 def _write_beside(strip: Strip, i: int, axis: str, ends: tuple[float, float], colors: Palette) -> Spec:
     """A component's number beside its bar's end, at the edge where that is cut."""
     left, value = i < 0.85 * len(strip.values), float(strip.values[i])
-    return write_text(bold(format_short(value)), i, ends[value >= 0], set_font(colors.text), bgcolor=colors.surface,
-                      opacity=0.9, yref=axis, xanchor="left" if left else "right", xshift=6 if left else -6,
-                      yanchor="top" if value >= 0 else "bottom")  # fmt: skip
+    return write_text(
+        bold(format_short(value)),
+        i,
+        ends[value >= 0],
+        set_font(colors.text),
+        bgcolor=colors.surface,
+        opacity=0.9,
+        yref=axis,
+        xanchor="left" if left else "right",
+        xshift=6 if left else -6,
+        yanchor="top" if value >= 0 else "bottom",
+    )
 
 
 def _draw_ground(below: float, top: float, colors: Palette) -> Spec:
     """What lies behind a strip, as high as its scale."""
-    return {"type": "rect", "xref": "x domain", "x0": 0, "x1": 1, "yref": "paper", "y0": below, "y1": top,
-            "fillcolor": colors.paper, "line": {"width": 0}, "layer": "below"}  # fmt: skip
+    return {
+        "type": "rect",
+        "xref": "x domain",
+        "x0": 0,
+        "x1": 1,
+        "yref": "paper",
+        "y0": below,
+        "y1": top,
+        "fillcolor": colors.paper,
+        "line": {"width": 0},
+        "layer": "below",
+    }
 
 
 def _draw_band(strip: Strip, axis: str) -> list[Spec]:
     if strip.band is None:
         return []
     mean, deviation = strip.band
-    return [{"type": "rect", "xref": "x domain", "x0": 0, "x1": 1, "yref": axis, "y0": mean - deviation,
-             "y1": mean + deviation, "fillcolor": strip.color, "opacity": 0.14, "line": {"width": 0},
-             "layer": "below"}]  # fmt: skip
+    return [
+        {
+            "type": "rect",
+            "xref": "x domain",
+            "x0": 0,
+            "x1": 1,
+            "yref": axis,
+            "y0": mean - deviation,
+            "y1": mean + deviation,
+            "fillcolor": strip.color,
+            "opacity": 0.14,
+            "line": {"width": 0},
+            "layer": "below",
+        }
+    ]

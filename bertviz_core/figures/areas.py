@@ -40,28 +40,50 @@ def draw_areas(columns: Mapping[str, Mapping[str, int]], inks: Mapping[str, str]
             if share < _WIDE:
                 beside.append((below + height / 2, f"{name} {format_percent(count / whole)}"))
             below += height
-    named = [(name, start, size) for (name, size), start in zip(sums.items(), starts, strict=True)
-             if size / whole >= _WIDE]  # fmt: skip
+    named = [
+        (name, start, size) for (name, size), start in zip(sums.items(), starts, strict=True) if size / whole >= _WIDE
+    ]
     axis = set_axis(
-        colors, range=[0, 1], side="top", tickmode="array", zeroline=False,
+        colors,
+        range=[0, 1],
+        side="top",
+        tickmode="array",
+        zeroline=False,
         tickvals=[(start + size / 2) / whole for _, start, size in named],
         ticktext=[f"{name} {format_percent(size / whole)}" for name, _, size in named],
-    )  # fmt: skip
+    )
     return make_chart(
-        [_draw_tiles(tiles, colors)], _HEIGHT, colors, right=210 if beside else 8, bargap=0, xaxis=axis, top=28,
-        yaxis=set_axis(colors, range=[1, 0], visible=False, zeroline=False), annotations=_write_beside(beside, colors),
-    )  # fmt: skip
+        [_draw_tiles(tiles, colors)],
+        _HEIGHT,
+        colors,
+        right=210 if beside else 8,
+        bargap=0,
+        xaxis=axis,
+        top=28,
+        yaxis=set_axis(colors, range=[1, 0], visible=False, zeroline=False),
+        annotations=_write_beside(beside, colors),
+    )
 
 
 def _draw_tiles(tiles: Sequence[tuple], colors: Palette) -> Spec:
     starts, widths, below, heights, texts, hovers, inks = (list(side) for side in zip(*tiles, strict=True))
     return {
-        "type": "bar", "x": starts, "width": widths, "base": below, "y": heights, "offset": 0, "text": texts,
-        "textposition": "inside", "insidetextanchor": "middle", "textangle": 0, "constraintext": "none",
-        "textfont": {"size": 12, "color": colors.text}, "customdata": hovers,
+        "type": "bar",
+        "x": starts,
+        "width": widths,
+        "base": below,
+        "y": heights,
+        "offset": 0,
+        "text": texts,
+        "textposition": "inside",
+        "insidetextanchor": "middle",
+        "textangle": 0,
+        "constraintext": "none",
+        "textfont": {"size": 12, "color": colors.text},
+        "customdata": hovers,
         "marker": {"color": [f"{ink}{_FILL}" for ink in inks], "line": {"color": colors.surface, "width": 2}},
         "hovertemplate": Rich("%{customdata}<extra></extra>"),
-    }  # fmt: skip
+    }
 
 
 def _write_beside(beside: Sequence[tuple[float, str]], colors: Palette) -> list[Spec]:

@@ -40,25 +40,51 @@ def draw_products(
     """The terms of a sum as bars in the given order, and the sum so far as a line. title: of the axis of names;
     total: the sum of all terms and how many they are, where only some are drawn."""
     end, places = float(running[-1]), list(range(len(names)))  # by name, two of the same name would be one
-    said = write_text(f"sum {format_number(end)}", len(names) - 1, end, set_font(colors.text), xanchor="right",
-                      yshift=14 if end >= 0 else -14, bgcolor=colors.surface, opacity=0.9)  # fmt: skip
+    said = write_text(
+        f"sum {format_number(end)}",
+        len(names) - 1,
+        end,
+        set_font(colors.text),
+        xanchor="right",
+        yshift=14 if end >= 0 else -14,
+        bgcolor=colors.surface,
+        opacity=0.9,
+    )
     if total is not None:  # above the chart: at the end of the line it would be taken for the sum
         text = f"{len(terms)} of {total[1]:,} terms: {format_number(end)}; all: {format_number(total[0])}"
-        said = write_text(text, 0, 1, set_font(colors.text), xref="paper", yref="paper", xanchor="left",
-                          yanchor="bottom")  # fmt: skip
+        said = write_text(
+            text, 0, 1, set_font(colors.text), xref="paper", yref="paper", xanchor="left", yanchor="bottom"
+        )
     return make_chart(
         [
-            {"type": "bar", "x": places, "y": pack(terms), "customdata": list(names),
-             "marker": {"color": colors.ink(terms, color)},
-             "hovertemplate": Rich("%{customdata}<br>term: <b>%{y:.4g}</b><extra></extra>")},
-            {"type": "scatter", "x": places, "y": pack(running), "mode": "lines+markers", "marker": {"size": 4},
-             "line": {"color": colors.text, "width": 1.5, "shape": "hv"}, "customdata": list(names),
-             "hovertemplate": Rich("with %{customdata}<br>sum so far: <b>%{y:.4g}</b><extra></extra>")},
+            {
+                "type": "bar",
+                "x": places,
+                "y": pack(terms),
+                "customdata": list(names),
+                "marker": {"color": colors.ink(terms, color)},
+                "hovertemplate": Rich("%{customdata}<br>term: <b>%{y:.4g}</b><extra></extra>"),
+            },
+            {
+                "type": "scatter",
+                "x": places,
+                "y": pack(running),
+                "mode": "lines+markers",
+                "marker": {"size": 4},
+                "line": {"color": colors.text, "width": 1.5, "shape": "hv"},
+                "customdata": list(names),
+                "hovertemplate": Rich("with %{customdata}<br>sum so far: <b>%{y:.4g}</b><extra></extra>"),
+            },
         ],
-        340, colors, right=16, top=24, bargap=0.2,
-        xaxis=set_axis(colors, title, **name_ticks(names, _TICKS)), yaxis=set_axis(colors, grid=True),
+        340,
+        colors,
+        right=16,
+        top=24,
+        bargap=0.2,
+        xaxis=set_axis(colors, title, **name_ticks(names, _TICKS)),
+        yaxis=set_axis(colors, grid=True),
         annotations=[said],
-    )  # fmt: skip
+    )
 
 
 def draw_denominator(powers: np.ndarray, running: np.ndarray, words: Sequence[str], colors: Palette) -> Chart:
@@ -66,16 +92,36 @@ def draw_denominator(powers: np.ndarray, running: np.ndarray, words: Sequence[st
     rows, texts = list(range(len(powers))), [format_number(float(power)) for power in powers]
     return make_chart(
         [
-            {"type": "bar", "x": pack(powers), "base": pack(running - powers).tolist(), "y": rows, "orientation": "h",
-             "marker": {"color": colors.kinds["attention"]}, "customdata": list(words),
-             "text": texts, "textposition": "outside", "cliponaxis": False, "textfont": set_font(colors.text),
-             "hovertemplate": Rich("%{customdata}<br>e^(S − max): <b>%{text}</b><extra></extra>")},
-            {"type": "scatter", "x": pack(running), "y": rows, "mode": "lines+markers", "marker": {"size": 4},
-             "line": {"color": colors.text, "width": 1, "shape": "vh"}, "customdata": list(words),
-             "hovertemplate": Rich("with %{customdata}<br>denominator so far: <b>%{x:.4g}</b><extra></extra>")},
+            {
+                "type": "bar",
+                "x": pack(powers),
+                "base": pack(running - powers).tolist(),
+                "y": rows,
+                "orientation": "h",
+                "marker": {"color": colors.kinds["attention"]},
+                "customdata": list(words),
+                "text": texts,
+                "textposition": "outside",
+                "cliponaxis": False,
+                "textfont": set_font(colors.text),
+                "hovertemplate": Rich("%{customdata}<br>e^(S − max): <b>%{text}</b><extra></extra>"),
+            },
+            {
+                "type": "scatter",
+                "x": pack(running),
+                "y": rows,
+                "mode": "lines+markers",
+                "marker": {"size": 4},
+                "line": {"color": colors.text, "width": 1, "shape": "vh"},
+                "customdata": list(words),
+                "hovertemplate": Rich("with %{customdata}<br>denominator so far: <b>%{x:.4g}</b><extra></extra>"),
+            },
         ],
-        len(rows) * BAR_HEIGHT + 70, colors, right=leave_room(texts), bargap=BAR_GAP,
+        len(rows) * BAR_HEIGHT + 70,
+        colors,
+        right=leave_room(texts),
+        bargap=BAR_GAP,
         shapes=make_tracks(len(rows), colors),
         xaxis=set_axis(colors, "sum of the exponentials so far", grid=True, range=[0, 1.02 * float(running[-1])]),
         yaxis=name_rows(words, colors),
-    )  # fmt: skip
+    )

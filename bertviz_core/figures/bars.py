@@ -70,13 +70,28 @@ def _draw_rows(
 ) -> Chart:
     """One bar a row on a light track, its number beside it. axis: of the numbers."""
     bars = {
-        "type": "bar", "x": pack(values), "y": list(range(len(values))), "orientation": "h",
+        "type": "bar",
+        "x": pack(values),
+        "y": list(range(len(values))),
+        "orientation": "h",
         "marker": {"color": colors.ink(values, color)},
-        "text": texts, "textposition": "outside", "textfont": set_font(colors.text), "cliponaxis": False,
-        "customdata": list(words), "hovertemplate": hover,
-    }  # fmt: skip
-    return make_chart([bars], len(values) * row + 70, colors, right=leave_room(texts), bargap=BAR_GAP, xaxis=axis,
-                      yaxis=name_rows(words, colors), shapes=make_tracks(len(values), colors))  # fmt: skip
+        "text": texts,
+        "textposition": "outside",
+        "textfont": set_font(colors.text),
+        "cliponaxis": False,
+        "customdata": list(words),
+        "hovertemplate": hover,
+    }
+    return make_chart(
+        [bars],
+        len(values) * row + 70,
+        colors,
+        right=leave_room(texts),
+        bargap=BAR_GAP,
+        xaxis=axis,
+        yaxis=name_rows(words, colors),
+        shapes=make_tracks(len(values), colors),
+    )
 
 
 def _leave_room(values: np.ndarray) -> Spec:
@@ -101,19 +116,45 @@ def draw_curve(
     offer cells.
     """
     lines = [
-        {"type": "scatter", "x": pack(x), "y": pack(line), "mode": "lines", "name": name, "hoverinfo": "name",
-         "line": {"color": colors.faint, "width": 1.5, "dash": dash}}
+        {
+            "type": "scatter",
+            "x": pack(x),
+            "y": pack(line),
+            "mode": "lines",
+            "name": name,
+            "hoverinfo": "name",
+            "line": {"color": colors.faint, "width": 1.5, "dash": dash},
+        }
         for (name, line), dash in zip((others or {}).items(), _DASHES, strict=False)
-    ]  # fmt: skip
+    ]
     return make_chart(
         [
             *lines,
-            {"type": "scatter", "x": pack(x), "y": pack(y), "mode": "lines", "name": "this model",
-             "line": {"color": colors.text, "width": 1.5}, "hoverinfo": "skip"},
-            {"type": "scatter", "x": pack(at), "y": pack(on), "mode": "markers", "name": "this token",
-             "marker": {"color": color, "size": 5, "opacity": 0.55},
-             "hovertemplate": Rich("%{pointNumber}<br>%{x:.4g} becomes <b>%{y:.4g}</b><extra></extra>")},
+            {
+                "type": "scatter",
+                "x": pack(x),
+                "y": pack(y),
+                "mode": "lines",
+                "name": "this model",
+                "line": {"color": colors.text, "width": 1.5},
+                "hoverinfo": "skip",
+            },
+            {
+                "type": "scatter",
+                "x": pack(at),
+                "y": pack(on),
+                "mode": "markers",
+                "name": "this token",
+                "marker": {"color": color, "size": 5, "opacity": 0.55},
+                "hovertemplate": Rich("%{pointNumber}<br>%{x:.4g} becomes <b>%{y:.4g}</b><extra></extra>"),
+            },
         ],
-        height, colors, right=16, picked_from=len(lines) + 1, showlegend=bool(others), legend=set_legend(),
-        xaxis=set_axis(colors, "pre-activation", grid=True), yaxis=set_axis(colors, "activation", grid=True),
-    )  # fmt: skip
+        height,
+        colors,
+        right=16,
+        picked_from=len(lines) + 1,
+        showlegend=bool(others),
+        legend=set_legend(),
+        xaxis=set_axis(colors, "pre-activation", grid=True),
+        yaxis=set_axis(colors, "activation", grid=True),
+    )

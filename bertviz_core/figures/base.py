@@ -67,8 +67,11 @@ def _write_out(part: Any, longest: int = LONGEST) -> Any:
     if isinstance(part, str):
         return escape(part, longest)
     if isinstance(part, dict):
-        sent = {key: _write_out(value, LONGEST_TICK if key == "ticktext" else longest)
-                for key, value in part.items() if key != "meta"}  # fmt: skip
+        sent = {
+            key: _write_out(value, LONGEST_TICK if key == "ticktext" else longest)
+            for key, value in part.items()
+            if key != "meta"
+        }
         if "meta" in part:
             sent["meta"] = part["meta"]  # addresses, which are not drawn
         if part.get("type") == "scatter3d" and "text" in part:
@@ -96,20 +99,35 @@ def make_chart(
 ) -> Chart:
     """A chart of these traces, transparent, without zoom or legend. layout: what it has besides, axes above all."""
     usual = {
-        "template": {}, "height": height, "margin": {"l": left, "r": right, "t": top, "b": bottom}, "dragmode": False,
-        "paper_bgcolor": _CLEAR, "plot_bgcolor": _CLEAR, "font": {"color": colors.text, "family": SANS, "size": 12},
+        "template": {},
+        "height": height,
+        "margin": {"l": left, "r": right, "t": top, "b": bottom},
+        "dragmode": False,
+        "paper_bgcolor": _CLEAR,
+        "plot_bgcolor": _CLEAR,
+        "font": {"color": colors.text, "family": SANS, "size": 12},
         "showlegend": False,
-        "hoverlabel": {"bgcolor": colors.surface, "bordercolor": colors.faint,
-                       "font": {"family": MONOSPACE, "color": colors.text}},
-    }  # fmt: skip
+        "hoverlabel": {
+            "bgcolor": colors.surface,
+            "bordercolor": colors.faint,
+            "font": {"family": MONOSPACE, "color": colors.text},
+        },
+    }
     given = {key: part for key, part in layout.items() if part != []}  # no shapes, no texts
     return Chart(tuple(traces), {**usual, **given}, picked_from=picked_from)
 
 
 def make_tracks(rows: int, colors: Palette) -> list[Spec]:
     """What lies behind horizontal bars, one a row: as long as the scale, as high as a bar."""
-    track = {"type": "rect", "layer": "below", "xref": "x domain", "x0": 0, "x1": 1, "fillcolor": colors.zero,
-             "line": {"width": 0}}  # fmt: skip
+    track = {
+        "type": "rect",
+        "layer": "below",
+        "xref": "x domain",
+        "x0": 0,
+        "x1": 1,
+        "fillcolor": colors.zero,
+        "line": {"width": 0},
+    }
     half = (1 - BAR_GAP) / 2
     return [{**track, "y0": i - half, "y1": i + half} for i in range(rows)]
 
@@ -128,11 +146,17 @@ def set_axis(colors: Palette, title: str = "", grid: bool = False, *, standoff: 
     """Settings of one axis: fixed, numbers in monospace, words not. standoff: pixels from ticks' texts to the title."""
     family = SANS if "ticktext" in settings else MONOSPACE
     return {
-        "showgrid": grid, "gridcolor": colors.line, "zeroline": grid, "zerolinecolor": colors.faint, "fixedrange": True,
-        "automargin": True, "ticks": "",
+        "showgrid": grid,
+        "gridcolor": colors.line,
+        "zeroline": grid,
+        "zerolinecolor": colors.faint,
+        "fixedrange": True,
+        "automargin": True,
+        "ticks": "",
         "tickfont": {**set_font(colors.text), "family": family},
-        "title": {"text": title, "font": {"size": 12, "color": colors.faint}, "standoff": standoff}, **settings,
-    }  # fmt: skip
+        "title": {"text": title, "font": {"size": 12, "color": colors.faint}, "standoff": standoff},
+        **settings,
+    }
 
 
 def name_ticks(words: Sequence[str], most: int | None = None) -> Spec:
@@ -166,6 +190,11 @@ def make_outline(
 ) -> Spec:
     """A frame around a part of a map, between two places of each axis. refs: which axes, if not the first ones."""
     return {
-        "type": "rect", "x0": columns[0], "x1": columns[1], "y0": rows[0], "y1": rows[1],
-        "line": {"color": colors.text, "width": width}, **refs,
-    }  # fmt: skip
+        "type": "rect",
+        "x0": columns[0],
+        "x1": columns[1],
+        "y0": rows[0],
+        "y1": rows[1],
+        "line": {"color": colors.text, "width": width},
+        **refs,
+    }

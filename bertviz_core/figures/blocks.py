@@ -66,33 +66,62 @@ def draw_blocks(
     rows["tickvals"] = [start + i for i in rows["tickvals"]]
     return make_chart(
         [_make_block(block, i, start, (lefts[i], width), end, colors) for i, block in enumerate(blocks)],
-        _TOP + height + _BOTTOM, colors, top=_TOP, bottom=_BOTTOM, right=20, **axes, yaxis=rows,
+        _TOP + height + _BOTTOM,
+        colors,
+        top=_TOP,
+        bottom=_BOTTOM,
+        right=20,
+        **axes,
+        yaxis=rows,
         annotations=[_name_block(block, left, colors) for left, block in zip(lefts, blocks, strict=True)],
         shapes=[shape for i, block in enumerate(blocks) for shape in _frame(block, i, at, colors)],
-    )  # fmt: skip
+    )
 
 
 def _make_block(block: Block, i: int, start: int, across: tuple[float, float], end: float, colors: Palette) -> Spec:
     scale = make_color_bar(block.values, -end, end, colors)
     left, width = across
-    scale |= {"x": left + width / 2, "xanchor": "center", "len": 0.55 * width, "y": 0, "yanchor": "top", "ypad": 8,
-              "tickvals": [-end, end], "tickangle": 0}  # fmt: skip
-    scale["ticktext"] = [f"{'≤ ' if block.values.min(initial=0) < -end else ''}{format_short(-end)}",
-                         f"{'≥ ' if block.values.max(initial=0) > end else ''}{format_short(end)}"]  # fmt: skip
+    scale |= {
+        "x": left + width / 2,
+        "xanchor": "center",
+        "len": 0.55 * width,
+        "y": 0,
+        "yanchor": "top",
+        "ypad": 8,
+        "tickvals": [-end, end],
+        "tickangle": 0,
+    }
+    scale["ticktext"] = [
+        f"{'≤ ' if block.values.min(initial=0) < -end else ''}{format_short(-end)}",
+        f"{'≥ ' if block.values.max(initial=0) > end else ''}{format_short(end)}",
+    ]
     return {
-        "type": "heatmap", "z": pack(block.values), "x0": 0, "dx": 1, "y0": start, "dy": 1, "zmin": -end, "zmax": end,
-        "colorscale": colors.shade(block.kind), "colorbar": scale, "xgap": 1, "ygap": 1, "name": block.name,
-        "xaxis": f"x{i + 1 if i else ''}", "meta": block.cells,
+        "type": "heatmap",
+        "z": pack(block.values),
+        "x0": 0,
+        "dx": 1,
+        "y0": start,
+        "dy": 1,
+        "zmin": -end,
+        "zmax": end,
+        "colorscale": colors.shade(block.kind),
+        "colorbar": scale,
+        "xgap": 1,
+        "ygap": 1,
+        "name": block.name,
+        "xaxis": f"x{i + 1 if i else ''}",
+        "meta": block.cells,
         "hovertemplate": Rich(
             f"{escape(block.name)}, token %{{y}}<br>component %{{x}}<br><b>%{{z:.4g}}</b><extra></extra>"
         ),
-    }  # fmt: skip
+    }
 
 
 def _name_block(block: Block, left: float, colors: Palette) -> Spec:
     font = {"size": 14, "color": colors.kinds[block.kind]}
-    return write_text(bold(block.name), left, 1, font, xref="paper", yref="paper", xanchor="left",
-                      yanchor="bottom", yshift=4)  # fmt: skip
+    return write_text(
+        bold(block.name), left, 1, font, xref="paper", yref="paper", xanchor="left", yanchor="bottom", yshift=4
+    )
 
 
 def _frame(block: Block, i: int, at: tuple[int, str, int], colors: Palette) -> list[Spec]:
@@ -131,10 +160,12 @@ def draw_terms(shown: Terms, names: tuple[str, str, str], colors: Palette, kind:
     limit = 1.15 * float(np.abs(products).max(initial=0.0)) or 1.0
     place = shown.start + best
     bars = {
-        "type": "bar", "x": list(range(shown.start, shown.start + len(products))), "y": pack(products),
+        "type": "bar",
+        "x": list(range(shown.start, shown.start + len(products))),
+        "y": pack(products),
         "marker": {"color": colors.ink(products, colors.cells[kind])},
         "hovertemplate": Rich(f"{escape(names[2])} %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>"),
-    }  # fmt: skip
+    }
     numbers = (float(shown.x[best]), float(shown.weights[best]), float(products[best]))
     said = Rich("{}: {} · {} = <b>{}</b>".format(place, *map(format_number, numbers)))
     left = best > len(products) / 2
@@ -143,25 +174,61 @@ def draw_terms(shown: Terms, names: tuple[str, str, str], colors: Palette, kind:
     }
     axes["yaxis"] |= {"range": [-limit, limit], "zeroline": True}
     return make_chart(
-        [*_draw_factors(shown, names, colors, kind), bars], 170, colors, bottom=30, right=12, left=64, bargap=0, **axes,
+        [*_draw_factors(shown, names, colors, kind), bars],
+        170,
+        colors,
+        bottom=30,
+        right=12,
+        left=64,
+        bargap=0,
+        **axes,
         xaxis=set_axis(colors, range=[shown.start - 1, shown.start + len(products)]),
         shapes=[make_outline((place - 0.5, place + 0.5), (0, 1), colors, yref="paper")],
         annotations=[
-            write_text(said, place, 0.0, set_font(colors.text), yref="paper", yanchor="bottom",
-                       xanchor="right" if left else "left", xshift=-6 if left else 6, bgcolor=colors.surface),
-            *(write_text(name, 0, sum(_STRIPS[axis]) / 2, {"size": 12, "color": colors.text}, xref="paper",
-                         yref="paper", xanchor="right", xshift=-6)
-              for name, axis in zip(names, ("yaxis3", "yaxis2", "yaxis"), strict=True)),
+            write_text(
+                said,
+                place,
+                0.0,
+                set_font(colors.text),
+                yref="paper",
+                yanchor="bottom",
+                xanchor="right" if left else "left",
+                xshift=-6 if left else 6,
+                bgcolor=colors.surface,
+            ),
+            *(
+                write_text(
+                    name,
+                    0,
+                    sum(_STRIPS[axis]) / 2,
+                    {"size": 12, "color": colors.text},
+                    xref="paper",
+                    yref="paper",
+                    xanchor="right",
+                    xshift=-6,
+                )
+                for name, axis in zip(names, ("yaxis3", "yaxis2", "yaxis"), strict=True)
+            ),
         ],
-    )  # fmt: skip
+    )
 
 
 def _draw_factors(shown: Terms, names: Sequence[str], colors: Palette, kind: str) -> list[Spec]:
     """What comes in, and the weights below it."""
     rows = zip((shown.x, shown.weights), shown.ends, ("y3", "y2"), shown.cells, names, strict=False)
     return [
-        {"type": "heatmap", "z": pack(values[None]), "x0": shown.start, "dx": 1, "zmin": -end, "zmax": end,
-         "colorscale": colors.shade(kind), "showscale": False, "yaxis": axis, "meta": cell,
-         "hovertemplate": Rich(f"{escape(name)} %{{x}}<br><b>%{{z:.4g}}</b><extra></extra>")}
+        {
+            "type": "heatmap",
+            "z": pack(values[None]),
+            "x0": shown.start,
+            "dx": 1,
+            "zmin": -end,
+            "zmax": end,
+            "colorscale": colors.shade(kind),
+            "showscale": False,
+            "yaxis": axis,
+            "meta": cell,
+            "hovertemplate": Rich(f"{escape(name)} %{{x}}<br><b>%{{z:.4g}}</b><extra></extra>"),
+        }
         for values, end, axis, cell, name in rows
-    ]  # fmt: skip
+    ]

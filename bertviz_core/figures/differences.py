@@ -48,10 +48,11 @@ def subtract_charts(
     apart = [_read(other) - _read(one) for one, other in pairs]
     ends = _find_ends(after.traces, apart)
     traces = tuple(
-        _draw_map(trace, found, ends[_name_scale(trace)], colors) if trace["type"] == "heatmap"
+        _draw_map(trace, found, ends[_name_scale(trace)], colors)
+        if trace["type"] == "heatmap"
         else _draw_values(trace, found, colors)
         for trace, found in zip(after.traces, apart, strict=True)
-    )  # fmt: skip
+    )
     layout = _keep_common(old[1], after.layout) | _set_value_axes(after, ends, colors)
     largest = max((float(np.nanmax(np.abs(found), initial=0.0)) for found in apart), default=0.0)
     return Chart(traces, layout, after.cells, after.picked_from), largest
@@ -196,8 +197,13 @@ def _set_value_axes(after: Chart, ends: Mapping[object, float], colors: Palette)
         own, end = after.layout[axis], _ROOM * ends[axis]
         title, named = own.get("title", {}), "ticktext" in own  # some axes have a name where numbers are usual
         text = title.get("text", "")
-        found[axis] = {**own, "range": [-end, end], "zeroline": True, "zerolinecolor": colors.faint,
-                       "title": {**title, "text": f"{text}, {APART}" if text else "" if named else APART}}  # fmt: skip
+        found[axis] = {
+            **own,
+            "range": [-end, end],
+            "zeroline": True,
+            "zerolinecolor": colors.faint,
+            "title": {**title, "text": f"{text}, {APART}" if text else "" if named else APART},
+        }
         if named:
             found[axis]["tickvals"] = [0]
     return found

@@ -39,32 +39,81 @@ def draw_neurons(
     sizes = _LARGEST * np.sqrt(lengths / (lengths.max(initial=0.0) or 1.0))
     top = max(float(after.max(initial=0.0)), 1.0) * 1.12
     texts = [
-        write_text(bold(", ".join(map(str, near))), float(before[near[0]]), float(after[near[0]]),
-                   set_font(colors.text), xanchor="right", xshift=-float(sizes[near[0]]) / 2 - 5)
+        write_text(
+            bold(", ".join(map(str, near))),
+            float(before[near[0]]),
+            float(after[near[0]]),
+            set_font(colors.text),
+            xanchor="right",
+            xshift=-float(sizes[near[0]]) / 2 - 5,
+        )
         for near in _join_near(named, after, 0.06 * top)
-    ]  # fmt: skip
+    ]
     if cut:
-        texts.append(write_text(f"◂ {cut:,} to {format_short(float(before.min()))}", low, 0.0,
-                                set_font(colors.faint), xanchor="left", yanchor="bottom", yshift=8))  # fmt: skip
+        texts.append(
+            write_text(
+                f"◂ {cut:,} to {format_short(float(before.min()))}",
+                low,
+                0.0,
+                set_font(colors.faint),
+                xanchor="left",
+                yanchor="bottom",
+                yshift=8,
+            )
+        )
     return make_chart(
         [
-            {"type": "scatter", "x": pack(curve[0]), "y": pack(curve[1]), "mode": "lines", "name": function,
-             "line": {"color": colors.faint, "width": 1.5}, "hoverinfo": "skip"},
+            {
+                "type": "scatter",
+                "x": pack(curve[0]),
+                "y": pack(curve[1]),
+                "mode": "lines",
+                "name": function,
+                "line": {"color": colors.faint, "width": 1.5},
+                "hoverinfo": "skip",
+            },
             _draw_circles(before, after, sizes, colors),
         ],
-        286, colors, right=12, top=20, bottom=36, picked_from=1,
-        annotations=[*texts, write_text("activation", 0, 1, {"size": 12, "color": colors.faint}, yref="paper",
-                                        xanchor="right", yanchor="bottom", xshift=-4)],
+        286,
+        colors,
+        right=12,
+        top=20,
+        bottom=36,
+        picked_from=1,
+        annotations=[
+            *texts,
+            write_text(
+                "activation",
+                0,
+                1,
+                {"size": 12, "color": colors.faint},
+                yref="paper",
+                xanchor="right",
+                yanchor="bottom",
+                xshift=-4,
+            ),
+        ],
         xaxis=set_axis(colors, "pre-activation", grid=True, range=[low, high]),
         yaxis=set_axis(colors, grid=True, range=[min(-0.35, 1.05 * float(after.min(initial=0.0))), top]),
-    )  # fmt: skip
+    )
 
 
 def _draw_circles(before: np.ndarray, after: np.ndarray, sizes: np.ndarray, colors: Palette) -> Spec:
     said = Rich("neuron %{pointNumber}<br>%{x:.4g} becomes <b>%{y:.4g}</b><extra></extra>")
-    return {"type": "scatter", "x": pack(before), "y": pack(after), "mode": "markers", "name": "this token",
-            "marker": {"color": colors.cells[FFN], "size": pack(np.maximum(sizes, 2.5)), "opacity": 0.55,
-                       "line": {"color": colors.surface, "width": 0.5}}, "hovertemplate": said}  # fmt: skip
+    return {
+        "type": "scatter",
+        "x": pack(before),
+        "y": pack(after),
+        "mode": "markers",
+        "name": "this token",
+        "marker": {
+            "color": colors.cells[FFN],
+            "size": pack(np.maximum(sizes, 2.5)),
+            "opacity": 0.55,
+            "line": {"color": colors.surface, "width": 0.5},
+        },
+        "hovertemplate": said,
+    }
 
 
 def _join_near(named: Sequence[int], after: np.ndarray, apart: float) -> list[list[int]]:
@@ -93,19 +142,50 @@ def draw_parts(parts: np.ndarray, names: Sequence[str], end: float, colors: Pale
     count, last = len(names), len(names) - 1
     lengths = np.linalg.norm(parts.astype(np.float64), axis=1).tolist()
     texts = [
-        write_text(bold(format_short(x)) if i == last else format_short(x), 1, i, set_font(colors.text), xref="paper",
-                   xanchor="right", xshift=_NUMBERS - 4)
+        write_text(
+            bold(format_short(x)) if i == last else format_short(x),
+            1,
+            i,
+            set_font(colors.text),
+            xref="paper",
+            xanchor="right",
+            xshift=_NUMBERS - 4,
+        )
         for i, x in enumerate(lengths)
-    ]  # fmt: skip
-    texts.append(write_text("length", 1, 1, {"size": 12, "color": colors.faint}, xref="paper", yref="paper",
-                            xanchor="right", yanchor="bottom", xshift=_NUMBERS - 4, yshift=2))  # fmt: skip
+    ]
+    texts.append(
+        write_text(
+            "length",
+            1,
+            1,
+            {"size": 12, "color": colors.faint},
+            xref="paper",
+            yref="paper",
+            xanchor="right",
+            yanchor="bottom",
+            xshift=_NUMBERS - 4,
+            yshift=2,
+        )
+    )
     drawn = {
-        "type": "heatmap", "z": pack(parts), "zmin": -end, "zmax": end, "colorscale": colors.shade(FFN), "ygap": 4,
-        "colorbar": {**make_color_bar(parts, -end, end, colors), "len": 0.3, "x": 0.94}, "name": "parts",
+        "type": "heatmap",
+        "z": pack(parts),
+        "zmin": -end,
+        "zmax": end,
+        "colorscale": colors.shade(FFN),
+        "ygap": 4,
+        "colorbar": {**make_color_bar(parts, -end, end, colors), "len": 0.3, "x": 0.94},
+        "name": "parts",
         "hovertemplate": Rich("%{y}<br>component %{x}<br><b>%{z:.4g}</b><extra></extra>"),
-    }  # fmt: skip
+    }
     return make_chart(
-        [drawn], count * _ROW + 60, colors, right=_NUMBERS, top=38, bottom=22, annotations=texts,
+        [drawn],
+        count * _ROW + 60,
+        colors,
+        right=_NUMBERS,
+        top=38,
+        bottom=22,
+        annotations=texts,
         yaxis={**name_rows(names, colors), "autorange": False, "range": [count - 0.5, -0.5]},
         xaxis=set_axis(colors, tickangle=0, nticks=8, automargin=False),
-    )  # fmt: skip
+    )

@@ -48,11 +48,12 @@ def draw_head_sums(shown: HeadSums, rows: Sequence[str], marked: Sequence[int], 
         _name_strips("z", f"{dim} numbers", shown.ends[0], _RESULTS, colors.kinds[VALUE], colors),
         _name_strips("W", f"{dim} × {hidden} each", shown.ends[1], _WEIGHTS, colors.text, colors),
         _name_strips("adds", f"{hidden} numbers", shown.ends[2], _PARTS, colors.kinds[ATTENTION], colors),
-        _name_numbers("length", _LENGTHS_END, colors), _name_numbers("share", _SHARES_END, colors),
+        _name_numbers("length", _LENGTHS_END, colors),
+        _name_numbers("share", _SHARES_END, colors),
         *_write_signs(heads, colors),
         *_write_numbers([format_short(x) for x in lengths.tolist()], _LENGTHS_END, colors),
         *_write_numbers([format_percent(x) for x in shown.shares.tolist()], _SHARES_END, colors),
-    ]  # fmt: skip
+    ]
     return make_chart(
         [
             _draw_vectors("z", shown.results, shown.ends[0], VALUE, "x", colors),
@@ -60,10 +61,17 @@ def draw_head_sums(shown: HeadSums, rows: Sequence[str], marked: Sequence[int], 
             {**_draw_vectors("adds", shown.parts, shown.ends[2], ATTENTION, "x3", colors), "meta": list(shown.cells)},
             _draw_shares(shown.shares[:-1], colors),
         ],
-        count * _ROW + _HEAD + 4, colors, top=_HEAD, bottom=4, right=4, bargap=0.5, annotations=texts,
+        count * _ROW + _HEAD + 4,
+        colors,
+        top=_HEAD,
+        bottom=4,
+        right=4,
+        bargap=0.5,
+        annotations=texts,
         shapes=[*mark_rows(count, marked, True, colors), *_draw_tracks(count - 1, colors)],
-        yaxis=set_rows(rows, colors), **_set_axes(shown, colors),
-    )  # fmt: skip
+        yaxis=set_rows(rows, colors),
+        **_set_axes(shown, colors),
+    )
 
 
 def _set_axes(shown: HeadSums, colors: Palette) -> Spec:
@@ -75,17 +83,34 @@ def _set_axes(shown: HeadSums, colors: Palette) -> Spec:
         "xaxis": set_axis(colors, domain=list(_RESULTS), **plain),
         "xaxis2": set_axis(colors, domain=list(_WEIGHTS), **plain),
         "xaxis3": set_axis(colors, domain=list(_PARTS), **plain),
-        "xaxis4": set_axis(colors, domain=list(_SHARES), anchor="y", side="top", tickangle=0, nticks=4, zeroline=True,
-                           zerolinecolor=colors.faint, tickformat=".0%", range=[low - room, high + room]),
-    }  # fmt: skip
+        "xaxis4": set_axis(
+            colors,
+            domain=list(_SHARES),
+            anchor="y",
+            side="top",
+            tickangle=0,
+            nticks=4,
+            zeroline=True,
+            zerolinecolor=colors.faint,
+            tickformat=".0%",
+            range=[low - room, high + room],
+        ),
+    }
 
 
 def _draw_vectors(name: str, values: np.ndarray, end: float, kind: str, axis: str, colors: Palette) -> Spec:
     return {
-        "type": "heatmap", "z": pack(values), "zmin": -end, "zmax": end, "colorscale": colors.shade(kind), "ygap": 4,
-        "showscale": False, "xaxis": axis, "name": name,
+        "type": "heatmap",
+        "z": pack(values),
+        "zmin": -end,
+        "zmax": end,
+        "colorscale": colors.shade(kind),
+        "ygap": 4,
+        "showscale": False,
+        "xaxis": axis,
+        "name": name,
         "hovertemplate": Rich(f"{escape(name)} of %{{y}}<br>component %{{x}}<br><b>%{{z:.4g}}</b><extra></extra>"),
-    }  # fmt: skip
+    }
 
 
 def _draw_weights(weights: np.ndarray, end: float, colors: Palette) -> Spec:
@@ -96,24 +121,45 @@ def _draw_weights(weights: np.ndarray, end: float, colors: Palette) -> Spec:
     gap = np.full((heads, 1, picked.shape[2]), np.nan)
     height = 1 / (picked.shape[1] + 1)
     return {
-        "type": "heatmap", "z": pack(np.concatenate([picked, gap], axis=1).reshape(-1, picked.shape[2])), "zmin": -end,
-        "zmax": end, "colorscale": ((0.0, colors.negative), (0.5, colors.zero), (1.0, colors.text)), "x0": 0,
-        "dx": step, "y0": height - 0.5, "dy": height, "showscale": False, "hoverinfo": "skip", "xaxis": "x2",
+        "type": "heatmap",
+        "z": pack(np.concatenate([picked, gap], axis=1).reshape(-1, picked.shape[2])),
+        "zmin": -end,
+        "zmax": end,
+        "colorscale": ((0.0, colors.negative), (0.5, colors.zero), (1.0, colors.text)),
+        "x0": 0,
+        "dx": step,
+        "y0": height - 0.5,
+        "dy": height,
+        "showscale": False,
+        "hoverinfo": "skip",
+        "xaxis": "x2",
         "name": "W",
-    }  # fmt: skip
+    }
 
 
 def _draw_shares(shares: np.ndarray, colors: Palette) -> Spec:
     return {
-        "type": "bar", "x": pack(shares), "y": list(range(len(shares))), "orientation": "h", "xaxis": "x4",
-        "marker": {"color": colors.ink(shares.tolist(), colors.cells[ATTENTION])}, "name": "share",
+        "type": "bar",
+        "x": pack(shares),
+        "y": list(range(len(shares))),
+        "orientation": "h",
+        "xaxis": "x4",
+        "marker": {"color": colors.ink(shares.tolist(), colors.cells[ATTENTION])},
+        "name": "share",
         "hovertemplate": Rich("%{y}<br>share of the sum: <b>%{x:.4g}</b><extra></extra>"),
-    }  # fmt: skip
+    }
 
 
 def _draw_tracks(rows: int, colors: Palette) -> list[Spec]:
-    track = {"type": "rect", "layer": "below", "xref": "x4 domain", "x0": 0, "x1": 1, "fillcolor": colors.zero,
-             "line": {"width": 0}}  # fmt: skip
+    track = {
+        "type": "rect",
+        "layer": "below",
+        "xref": "x4 domain",
+        "x0": 0,
+        "x1": 1,
+        "fillcolor": colors.zero,
+        "line": {"width": 0},
+    }
     return [{**track, "y0": row - 0.25, "y1": row + 0.25} for row in range(rows)]
 
 
@@ -121,13 +167,32 @@ def _name_strips(name: str, about: str, end: float, across: tuple[float, float],
     """What strips are, how many numbers each has, and from where to where their colours go."""
     more = f'<span style="color:{colors.faint}">{escape(about)}<br>±{format_short(end)}</span>'
     named = Rich(f"<b>{escape(name)}</b> {more}")
-    return write_text(named, across[0], 1, {"size": 12, "color": ink}, xref="paper", yref="paper", xanchor="left",
-                      yanchor="bottom", yshift=2, align="left")  # fmt: skip
+    return write_text(
+        named,
+        across[0],
+        1,
+        {"size": 12, "color": ink},
+        xref="paper",
+        yref="paper",
+        xanchor="left",
+        yanchor="bottom",
+        yshift=2,
+        align="left",
+    )
 
 
 def _name_numbers(name: str, x: float, colors: Palette) -> Spec:
-    return write_text(name, x, 1, {"size": 12, "color": colors.faint}, xref="paper", yref="paper", xanchor="right",
-                      yanchor="bottom", yshift=2)  # fmt: skip
+    return write_text(
+        name,
+        x,
+        1,
+        {"size": 12, "color": colors.faint},
+        xref="paper",
+        yref="paper",
+        xanchor="right",
+        yanchor="bottom",
+        yshift=2,
+    )
 
 
 def _write_signs(heads: int, colors: Palette) -> list[Spec]:

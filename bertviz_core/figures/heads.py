@@ -53,9 +53,15 @@ def _draw_lines(queries: Sequence[int], keys: np.ndarray, color: str, width: flo
     y = [row for q, k in zip(queries, keys, strict=True) for row in (*(q + (k - q) * _EASE), np.nan)]
     x = [*_ALONG, np.nan] * len(queries)
     return {
-        "type": "scatter", "x": pack(np.array(x)), "y": pack(np.array(y)), "xaxis": "x2", "mode": "lines",
-        "hoverinfo": "skip", "line": {"color": color, "width": width}, "opacity": opacity,
-    }  # fmt: skip
+        "type": "scatter",
+        "x": pack(np.array(x)),
+        "y": pack(np.array(y)),
+        "xaxis": "x2",
+        "mode": "lines",
+        "hoverinfo": "skip",
+        "line": {"color": color, "width": width},
+        "opacity": opacity,
+    }
 
 
 def _name_keys(tokens: Sequence[str], looked: int | None, colors: Palette) -> Spec:
@@ -63,7 +69,14 @@ def _name_keys(tokens: Sequence[str], looked: int | None, colors: Palette) -> Sp
     tints = [colors.kinds["attention"] if i == looked else colors.faint for i in range(len(tokens))]
     words = [bold(token) if i == looked else token for i, token in enumerate(tokens)]
     return {
-        "type": "scatter", "x": [1.05] * len(tokens), "y": list(range(len(tokens))), "xaxis": "x2", "mode": "text",
-        "text": words, "textposition": "middle right", "cliponaxis": False, "hoverinfo": "skip",
+        "type": "scatter",
+        "x": [1.05] * len(tokens),
+        "y": list(range(len(tokens))),
+        "xaxis": "x2",
+        "mode": "text",
+        "text": words,
+        "textposition": "middle right",
+        "cliponaxis": False,
+        "hoverinfo": "skip",
         "textfont": {**set_font(colors.text), "color": tints},
-    }  # fmt: skip
+    }

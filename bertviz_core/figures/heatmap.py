@@ -87,24 +87,36 @@ def draw_heatmap(
     low = 0.0 if share else -limit
     count, width = values.shape
     drawn = {
-        "type": "heatmap", "z": pack(values), "x0": columns.start, "dx": columns.step, "y0": rows.start,
-        "dy": rows.step, "zmin": low, "zmax": limit, "colorscale": colors.rise(kind) if share else colors.shade(kind),
+        "type": "heatmap",
+        "z": pack(values),
+        "x0": columns.start,
+        "dx": columns.step,
+        "y0": rows.start,
+        "dy": rows.step,
+        "zmin": low,
+        "zmax": limit,
+        "colorscale": colors.rise(kind) if share else colors.shade(kind),
         **({"showscale": False} if numbers else {"colorbar": make_color_bar(values, low, limit, colors)}),
         "xgap": int(gaps and width <= _GAPS),
         "ygap": int(gaps and count <= _GAPS),
         "hovertemplate": Rich(
             f"{escape(rows.name)} %{{y}}<br>{escape(columns.name)} %{{x}}<br><b>%{{z:.4g}}</b><extra></extra>"
         ),
-    }  # fmt: skip
+    }
     return make_chart(
-        [drawn], height or min(MAX_HEIGHT, max(MIN_HEIGHT, count * ROW_HEIGHT + FRAME)), colors, right=34,
-        top=8 if numbers else 48, left=_leave_room(rows, name_inside), annotations=[
+        [drawn],
+        height or min(MAX_HEIGHT, max(MIN_HEIGHT, count * ROW_HEIGHT + FRAME)),
+        colors,
+        right=34,
+        top=8 if numbers else 48,
+        left=_leave_room(rows, name_inside),
+        annotations=[
             *([_name_rows(rows, colors, name_inside)] if rows.name else []),
             *(_write_numbers(values, limit, rows, columns, kind, colors, selected) if numbers else []),
         ],
         shapes=_mark(values.shape, rows, columns, colors, selected, cell),
         **_set_axes(values.shape, rows, columns, colors, square),
-    )  # fmt: skip
+    )
 
 
 def _leave_room(rows: Side, name_inside: bool) -> int:
@@ -129,8 +141,17 @@ def _set_axes(shape: tuple[int, ...], rows: Side, columns: Side, colors: Palette
 def _name_rows(rows: Side, colors: Palette, inside: bool) -> Spec:
     """The rows' name above them: an axis title beside the words would run into them."""
     place = {"xanchor": "left", "xshift": 0} if inside else {"xanchor": "right", "xshift": -4}
-    return write_text(rows.name, 0, 1, {"size": 12, "color": colors.faint}, xref="paper", yref="paper",
-                      yanchor="bottom", yshift=4, **place)  # fmt: skip
+    return write_text(
+        rows.name,
+        0,
+        1,
+        {"size": 12, "color": colors.faint},
+        xref="paper",
+        yref="paper",
+        yanchor="bottom",
+        yshift=4,
+        **place,
+    )
 
 
 def _write_numbers(
@@ -141,10 +162,15 @@ def _write_numbers(
         return []
     row = values[int(selected - rows.start) // rows.step]
     return [
-        write_text(f"{round(100 * x)}".replace("-", "\u2212"), columns.start + i * columns.step, selected,
-                   set_font(tint_cell(x / limit, kind, colors).ink))
-        for i, x in enumerate(row.tolist()) if np.isfinite(x)
-    ]  # fmt: skip
+        write_text(
+            f"{round(100 * x)}".replace("-", "\u2212"),
+            columns.start + i * columns.step,
+            selected,
+            set_font(tint_cell(x / limit, kind, colors).ink),
+        )
+        for i, x in enumerate(row.tolist())
+        if np.isfinite(x)
+    ]
 
 
 def _mark(
@@ -174,7 +200,18 @@ def make_color_bar(values: np.ndarray, low: float, high: float, colors: Palette)
     if low:
         texts[low] = f"{'≤ ' if below else ''}{format_number(low)}"
     return {
-        "tickvals": list(texts), "ticktext": list(texts.values()), "ticklabeloverflow": "allow", "orientation": "h",
-        "thickness": 8, "len": 0.6, "x": 1, "xanchor": "right", "xpad": 0, "y": 1, "yanchor": "bottom", "ypad": 6,
-        "outlinewidth": 0, "tickfont": set_font(colors.text, 12),
-    }  # fmt: skip
+        "tickvals": list(texts),
+        "ticktext": list(texts.values()),
+        "ticklabeloverflow": "allow",
+        "orientation": "h",
+        "thickness": 8,
+        "len": 0.6,
+        "x": 1,
+        "xanchor": "right",
+        "xpad": 0,
+        "y": 1,
+        "yanchor": "bottom",
+        "ypad": 6,
+        "outlinewidth": 0,
+        "tickfont": set_font(colors.text, 12),
+    }

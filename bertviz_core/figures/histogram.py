@@ -20,11 +20,20 @@ def name_intervals(edges: np.ndarray) -> list[str]:
 def draw_histogram(counts: np.ndarray, edges: np.ndarray, colors: Palette, color: str, name: str) -> Chart:
     """Bars between the edges (bar + 1,), as high as the counts (bar,). name: of the numbers that were counted."""
     bars = {
-        "type": "bar", "x": pack((edges[:-1] + edges[1:]) / 2), "y": pack(counts), "width": float(edges[1] - edges[0]),
-        "customdata": name_intervals(edges), "marker": {"color": color, "line": {"width": 0}},
+        "type": "bar",
+        "x": pack((edges[:-1] + edges[1:]) / 2),
+        "y": pack(counts),
+        "width": float(edges[1] - edges[0]),
+        "customdata": name_intervals(edges),
+        "marker": {"color": color, "line": {"width": 0}},
         "hovertemplate": Rich("%{customdata}<br><b>%{y:,.0f}</b> numbers<extra></extra>"),
-    }  # fmt: skip
+    }
     return make_chart(
-        [bars], 300, colors, right=16, bargap=0,
-        xaxis=set_axis(colors, name), yaxis=set_axis(colors, "count", grid=True, tickformat=",d"),
-    )  # fmt: skip
+        [bars],
+        300,
+        colors,
+        right=16,
+        bargap=0,
+        xaxis=set_axis(colors, name),
+        yaxis=set_axis(colors, "count", grid=True, tickformat=",d"),
+    )

@@ -31,16 +31,27 @@ def draw_shares_by_stage(series: Mapping[str, np.ndarray], stages: Sequence[str]
     end = min(1.0, 1.25 * max(float(values.max()) for values in series.values()))
     return make_chart(
         [
-            {"type": "scatter", "x": list(range(len(stages))), "y": pack(values), "mode": "lines+markers", "name": name,
-             "line": {"color": color, "width": 2, "dash": dash}, "marker": {"symbol": marker, "size": 8},
-             "customdata": list(stages),
-             "hovertemplate": Rich(f"{escape(name)}, %{{customdata}}<br><b>%{{y:.4g}}</b><extra></extra>")}
+            {
+                "type": "scatter",
+                "x": list(range(len(stages))),
+                "y": pack(values),
+                "mode": "lines+markers",
+                "name": name,
+                "line": {"color": color, "width": 2, "dash": dash},
+                "marker": {"symbol": marker, "size": 8},
+                "customdata": list(stages),
+                "hovertemplate": Rich(f"{escape(name)}, %{{customdata}}<br><b>%{{y:.4g}}</b><extra></extra>"),
+            }
             for (name, values), dash, marker in zip(series.items(), _DASHES, _MARKERS, strict=False)
         ],
-        320, colors, right=16, showlegend=True, legend=set_legend({"family": MONOSPACE, "size": 12}),
+        320,
+        colors,
+        right=16,
+        showlegend=True,
+        legend=set_legend({"family": MONOSPACE, "size": 12}),
         xaxis=set_axis(colors, "after", grid=True, **name_ticks(stages)),
         yaxis=set_axis(colors, "probability", grid=True, range=[-0.02 * end, 1.02 * end], tickformat=".4~f"),
-    )  # fmt: skip
+    )
 
 
 def draw_growing_sum(shares: np.ndarray, marks: Mapping[float, int], colors: Palette, color: str) -> Chart:
@@ -52,23 +63,42 @@ def draw_growing_sum(shares: np.ndarray, marks: Mapping[float, int], colors: Pal
     counts = list(marks.values())
     return make_chart(
         [
-            {"type": "scatter", "x": pack(drawn), "y": pack(shares[drawn - 1]), "mode": "lines",
-             "line": {"color": color, "width": 2, "shape": "hv"},
-             "hovertemplate": Rich("the top %{x:,}<br><b>%{y:.4g}</b><extra></extra>")},
-            {"type": "scatter", "x": counts, "y": [float(shares[count - 1]) for count in counts], "mode": "markers",
-             "marker": {"color": color, "size": 9}, "hoverinfo": "skip"},
+            {
+                "type": "scatter",
+                "x": pack(drawn),
+                "y": pack(shares[drawn - 1]),
+                "mode": "lines",
+                "line": {"color": color, "width": 2, "shape": "hv"},
+                "hovertemplate": Rich("the top %{x:,}<br><b>%{y:.4g}</b><extra></extra>"),
+            },
+            {
+                "type": "scatter",
+                "x": counts,
+                "y": [float(shares[count - 1]) for count in counts],
+                "mode": "markers",
+                "marker": {"color": color, "size": 9},
+                "hoverinfo": "skip",
+            },
         ],
-        320, colors, right=24, top=24,
+        320,
+        colors,
+        right=24,
+        top=24,
         annotations=[_write_mark(share, count, shares, colors) for share, count in marks.items()],
         xaxis=set_axis(colors, "entries by probability (logarithmic)", grid=True, type="log", dtick=1, tickformat=",d"),
         yaxis=set_axis(colors, "cumulative probability", grid=True, range=[0, 1.04]),
-    )  # fmt: skip
+    )
 
 
 def _write_mark(share: float, count: int, shares: np.ndarray, colors: Palette) -> Spec:
     """Above the line there is room for words to its left, below it to its right."""
     late = count > len(shares) ** 0.5
     return write_text(
-        f"{format_percent(share)}: {count:,}", float(np.log10(count)), float(shares[count - 1]), set_font(colors.text),
-        xanchor="right" if late else "left", xshift=-6 if late else 8, yshift=10 if late else -12,
-    )  # fmt: skip
+        f"{format_percent(share)}: {count:,}",
+        float(np.log10(count)),
+        float(shares[count - 1]),
+        set_font(colors.text),
+        xanchor="right" if late else "left",
+        xshift=-6 if late else 8,
+        yshift=10 if late else -12,
+    )

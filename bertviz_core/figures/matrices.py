@@ -54,19 +54,34 @@ def draw_projection(shown: Projection, row: int, colors: Palette) -> Chart:
     height, width = shown.weight.shape
     scale = colors.shade(shown.kind)
     place = {"x0": shown.start, "dx": 1, "showscale": False}
-    name = write_text(f"W to ±{format_short(weight_end)}", 0, 0.86, set_font(colors.text), xref="paper", yref="paper",
-                      xanchor="right", yanchor="bottom", xshift=-2)  # fmt: skip
+    name = write_text(
+        f"W to ±{format_short(weight_end)}",
+        0,
+        0.86,
+        set_font(colors.text),
+        xref="paper",
+        yref="paper",
+        xanchor="right",
+        yanchor="bottom",
+        xshift=-2,
+    )
     return make_chart(
         [
             _make_map(shown.x[None], x_end, scale, "hidden %{x}<br>X ", **place, yaxis="y2"),
             _make_map(shown.weight, weight_end, scale, "component %{y}<br>hidden %{x}<br>weight ", **place),
-            _make_map(columns, end, scale, "component %{y}<br>", xaxis="x2", xgap=1,
-                      colorbar=_make_bar(columns, end, colors)),
+            _make_map(
+                columns, end, scale, "component %{y}<br>", xaxis="x2", xgap=1, colorbar=_make_bar(columns, end, colors)
+            ),
         ],
-        min(_MAX_HEIGHT, height * 9 + 190), colors, top=48, right=30, bottom=44, annotations=[name],
+        min(_MAX_HEIGHT, height * 9 + 190),
+        colors,
+        top=48,
+        right=30,
+        bottom=44,
+        annotations=[name],
         shapes=[_frame(colors, shown.start, width, row), _frame(colors, 0, columns.shape[1], row, xref="x2")],
         **_set_projection_axes(list(shown.results), x_end, colors),
-    )  # fmt: skip
+    )
 
 
 def _set_projection_axes(names: Sequence[str], x_end: float, colors: Palette) -> Spec:
@@ -92,26 +107,45 @@ def draw_cut(
     return make_chart(
         [
             _make_map(vector[None], end, scale, "concat %{x}<br>", xaxis="x2", yaxis="y2", showscale=False),
-            _make_map(rows, end, scale, "head %{y}<br>component %{x}<br>", xgap=1, ygap=1,
-                      colorbar=_make_bar(rows, end, colors)),
+            _make_map(
+                rows,
+                end,
+                scale,
+                "head %{y}<br>component %{x}<br>",
+                xgap=1,
+                ygap=1,
+                colorbar=_make_bar(rows, end, colors),
+            ),
         ],
-        max(280, heads * 18 + 190), colors, top=48, right=30,
+        max(280, heads * 18 + 190),
+        colors,
+        top=48,
+        right=30,
         xaxis=set_axis(colors, "head_dim", domain=[0, 1], anchor="y"),
-        xaxis2=set_axis(colors, "concat", domain=[0, 1], anchor="y2", tickmode="array",
-                        tickvals=[i * width for i in range(heads)]),
+        xaxis2=set_axis(
+            colors, "concat", domain=[0, 1], anchor="y2", tickmode="array", tickvals=[i * width for i in range(heads)]
+        ),
         yaxis=set_axis(colors, domain=matrix, autorange="reversed", dtick=1, anchor="x"),
         yaxis2=set_axis(colors, domain=strip, showticklabels=False, anchor="x2"),
-        shapes=[*(_cut(colors, i * width - 0.5, **long) for i in range(1, heads)),
-                _frame(colors, head * width, width, 0, **long), _frame(colors, 0, width, head)],
-    )  # fmt: skip
+        shapes=[
+            *(_cut(colors, i * width - 0.5, **long) for i in range(1, heads)),
+            _frame(colors, head * width, width, 0, **long),
+            _frame(colors, 0, width, head),
+        ],
+    )
 
 
 def _make_map(values: np.ndarray, end: float, scale: Scale, where: str, **settings: object) -> Spec:
     """A signed map without an axis name of its own. where: what a cell is called, pointed at."""
     return {
-        "type": "heatmap", "z": pack(values), "zmin": -end, "zmax": end, "colorscale": scale,
-        "hovertemplate": Rich(f"{where}<b>%{{z:.4g}}</b><extra></extra>"), **settings,
-    }  # fmt: skip
+        "type": "heatmap",
+        "z": pack(values),
+        "zmin": -end,
+        "zmax": end,
+        "colorscale": scale,
+        "hovertemplate": Rich(f"{where}<b>%{{z:.4g}}</b><extra></extra>"),
+        **settings,
+    }
 
 
 def _make_bar(values: np.ndarray, end: float, colors: Palette) -> Spec:

@@ -35,8 +35,9 @@ class Spread:
     color: str
 
 
-def draw_softmax_row(scores: np.ndarray, shares: np.ndarray, names: Sequence[str], picked: int, colors: Palette,
-                     color: str) -> Chart:  # fmt: skip
+def draw_softmax_row(
+    scores: np.ndarray, shares: np.ndarray, names: Sequence[str], picked: int, colors: Palette, color: str
+) -> Chart:
     """One softmax: the scores that go in on the left, the shares that come out on the right, one row each."""
     rows, wide = list(range(len(names))), len(names) <= 24
     opacity = [1.0 if i == picked else _FAR for i in rows]
@@ -45,23 +46,43 @@ def draw_softmax_row(scores: np.ndarray, shares: np.ndarray, names: Sequence[str
     few = {"nticks": 4, "tickangle": 0}  # an axis that may be narrow
     return make_chart(
         [
-            {"type": "bar", "x": pack(scores), "y": rows, "orientation": "h", "customdata": list(names),
-             "marker": {"color": colors.faint, "opacity": opacity},
-             "hovertemplate": Rich("%{customdata}<br>score: <b>%{x:.4g}</b><extra></extra>")},
-            {"type": "bar", "x": pack(shares), "y": rows, "orientation": "h", "customdata": list(names), "xaxis": "x2",
-             "marker": {"color": color, "opacity": opacity}, **numbers, "textposition": "outside", "cliponaxis": False,
-             "textfont": set_font(colors.text),
-             "hovertemplate": Rich("%{customdata}<br>probability: <b>%{x:.4g}</b><extra></extra>")},
+            {
+                "type": "bar",
+                "x": pack(scores),
+                "y": rows,
+                "orientation": "h",
+                "customdata": list(names),
+                "marker": {"color": colors.faint, "opacity": opacity},
+                "hovertemplate": Rich("%{customdata}<br>score: <b>%{x:.4g}</b><extra></extra>"),
+            },
+            {
+                "type": "bar",
+                "x": pack(shares),
+                "y": rows,
+                "orientation": "h",
+                "customdata": list(names),
+                "xaxis": "x2",
+                "marker": {"color": color, "opacity": opacity},
+                **numbers,
+                "textposition": "outside",
+                "cliponaxis": False,
+                "textfont": set_font(colors.text),
+                "hovertemplate": Rich("%{customdata}<br>probability: <b>%{x:.4g}</b><extra></extra>"),
+            },
         ],
-        (22 if wide else 16) * len(rows) + 70, colors, right=12, bargap=0.25,
+        (22 if wide else 16) * len(rows) + 70,
+        colors,
+        right=12,
+        bargap=0.25,
         yaxis=name_rows(names, colors),
         xaxis=set_axis(colors, "score", grid=True, domain=[0, 0.44], **few),
         xaxis2=set_axis(colors, "probability", grid=True, domain=[0.52, 1], range=[0, top], **few),
-    )  # fmt: skip
+    )
 
 
-def draw_row(values: np.ndarray, picked: int | None, colors: Palette, color: str, *, title: str,
-             spread: Spread | None = None) -> Chart:  # fmt: skip
+def draw_row(
+    values: np.ndarray, picked: int | None, colors: Palette, color: str, *, title: str, spread: Spread | None = None
+) -> Chart:
     """A vector component by component, the picked one marked. title: of the axis of components."""
     places = np.arange(len(values), dtype=np.int32)
     marked = [] if picked is None else [picked]
@@ -69,21 +90,39 @@ def draw_row(values: np.ndarray, picked: int | None, colors: Palette, color: str
     shapes, told = _draw_spread(spread) if spread else ([], [])
     return make_chart(
         [
-            {"type": "scatter", "x": places, "y": pack(values), "mode": "lines",
-             "line": {"color": color, "width": 1.2, "shape": "hvh"},
-             "hovertemplate": Rich(f"{escape(title)} %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>")},
-            {"type": "scatter", "x": marked, "y": pack(values[marked]), "mode": "markers", "hoverinfo": "skip",
-             "marker": {"color": colors.text, "size": 10, "symbol": "circle-open", "line": {"width": 2}}},
+            {
+                "type": "scatter",
+                "x": places,
+                "y": pack(values),
+                "mode": "lines",
+                "line": {"color": color, "width": 1.2, "shape": "hvh"},
+                "hovertemplate": Rich(f"{escape(title)} %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>"),
+            },
+            {
+                "type": "scatter",
+                "x": marked,
+                "y": pack(values[marked]),
+                "mode": "markers",
+                "hoverinfo": "skip",
+                "marker": {"color": colors.text, "size": 10, "symbol": "circle-open", "line": {"width": 2}},
+            },
         ],
-        280, colors, right=16, top=28, xaxis=set_axis(colors, title), yaxis=set_axis(colors, grid=True),
-        annotations=[*said, *told], shapes=shapes,
-    )  # fmt: skip
+        280,
+        colors,
+        right=16,
+        top=28,
+        xaxis=set_axis(colors, title),
+        yaxis=set_axis(colors, grid=True),
+        annotations=[*said, *told],
+        shapes=shapes,
+    )
 
 
 def _say(text: str, side: str, color: str) -> Spec:
     """A line of numbers above the chart, at one side."""
-    return write_text(text, float(side == "right"), 1, set_font(color), xref="paper", yref="paper", xanchor=side,
-                      yanchor="bottom")  # fmt: skip
+    return write_text(
+        text, float(side == "right"), 1, set_font(color), xref="paper", yref="paper", xanchor=side, yanchor="bottom"
+    )
 
 
 def _draw_spread(spread: Spread) -> tuple[list[Spec], list[Spec]]:
@@ -91,13 +130,21 @@ def _draw_spread(spread: Spread) -> tuple[list[Spec], list[Spec]]:
     deviation = float(np.sqrt(max(spread.variance, 0.0)))
     across = {"x0": 0, "x1": 1, "xref": "x domain", "yref": "y"}
     band = {
-        "type": "rect", "y0": spread.mean - deviation, "y1": spread.mean + deviation, "fillcolor": spread.color,
-        "opacity": 0.16, "line": {"width": 0}, **across,
-    }  # fmt: skip
+        "type": "rect",
+        "y0": spread.mean - deviation,
+        "y1": spread.mean + deviation,
+        "fillcolor": spread.color,
+        "opacity": 0.16,
+        "line": {"width": 0},
+        **across,
+    }
     line = {
-        "type": "line", "y0": spread.mean, "y1": spread.mean,
-        "line": {"color": spread.color, "width": 1.5, "dash": "dash"}, **across,
-    }  # fmt: skip
+        "type": "line",
+        "y0": spread.mean,
+        "y1": spread.mean,
+        "line": {"color": spread.color, "width": 1.5, "dash": "dash"},
+        **across,
+    }
     text = f"μ {format_number(spread.mean)}   σ² {format_number(spread.variance)}"
     return [band, line], [_say(text, "right", spread.color)]
 
@@ -107,22 +154,45 @@ def draw_point_on_curve(x: np.ndarray, y: np.ndarray, at: float, on: float, colo
     low = float(min(y.min(), on))
     return make_chart(
         [
-            {"type": "scatter", "x": pack(x), "y": pack(y), "mode": "lines", "hoverinfo": "skip",
-             "line": {"color": colors.text, "width": 1.5}},
-            {"type": "scatter", "x": [at, at, float(x[0])], "y": [low, on, on], "mode": "lines", "hoverinfo": "skip",
-             "line": {"color": color, "width": 1, "dash": "dash"}},
-            {"type": "scatter", "x": [at], "y": [on], "mode": "markers", "marker": {"color": color, "size": 11},
-             "cliponaxis": False, "hovertemplate": Rich("%{x:.4g} becomes <b>%{y:.4g}</b><extra></extra>")},
+            {
+                "type": "scatter",
+                "x": pack(x),
+                "y": pack(y),
+                "mode": "lines",
+                "hoverinfo": "skip",
+                "line": {"color": colors.text, "width": 1.5},
+            },
+            {
+                "type": "scatter",
+                "x": [at, at, float(x[0])],
+                "y": [low, on, on],
+                "mode": "lines",
+                "hoverinfo": "skip",
+                "line": {"color": color, "width": 1, "dash": "dash"},
+            },
+            {
+                "type": "scatter",
+                "x": [at],
+                "y": [on],
+                "mode": "markers",
+                "marker": {"color": color, "size": 11},
+                "cliponaxis": False,
+                "hovertemplate": Rich("%{x:.4g} becomes <b>%{y:.4g}</b><extra></extra>"),
+            },
         ],
-        300, colors, right=16, top=28,
+        300,
+        colors,
+        right=16,
+        top=28,
         annotations=[_say(f"{format_number(at)} → {format_number(on)}", "right", colors.text)],
         xaxis=set_axis(colors, "input", grid=True, range=[float(x[0]), float(x[-1])]),
         yaxis=set_axis(colors, "output", grid=True),
-    )  # fmt: skip
+    )
 
 
-def draw_sum_of_parts(names: Sequence[str], values: Sequence[float], kinds: Sequence[str], colors: Palette, total: str
-                 ) -> Chart:  # fmt: skip
+def draw_sum_of_parts(
+    names: Sequence[str], values: Sequence[float], kinds: Sequence[str], colors: Palette, total: str
+) -> Chart:
     """The parts of a sum laid end to end, one row each, and what they add up to. kinds: the bars' colours, the total's
     last; total: what the sum is called."""
     parts = np.asarray(values, dtype=np.float64)
@@ -135,13 +205,32 @@ def draw_sum_of_parts(names: Sequence[str], values: Sequence[float], kinds: Sequ
     beside = {"xref": "paper", "xanchor": "left", "xshift": NUMBER_SHIFT}
     return make_chart(
         [
-            {"type": "bar", "x": pack(lengths), "base": pack(starts).tolist(), "y": rows, "orientation": "h",
-             "customdata": labels, "hovertemplate": Rich("%{customdata}<br><b>%{text}</b><extra></extra>"),
-             "marker": {"color": list(kinds)}, "text": texts, "textposition": "none"},
-            {"type": "scatter", "x": pack(np.repeat(ends, 2)), "y": steps, "mode": "lines", "hoverinfo": "skip",
-             "line": {"color": colors.faint, "width": 1, "dash": "dot"}},
+            {
+                "type": "bar",
+                "x": pack(lengths),
+                "base": pack(starts).tolist(),
+                "y": rows,
+                "orientation": "h",
+                "customdata": labels,
+                "hovertemplate": Rich("%{customdata}<br><b>%{text}</b><extra></extra>"),
+                "marker": {"color": list(kinds)},
+                "text": texts,
+                "textposition": "none",
+            },
+            {
+                "type": "scatter",
+                "x": pack(np.repeat(ends, 2)),
+                "y": steps,
+                "mode": "lines",
+                "hoverinfo": "skip",
+                "line": {"color": colors.faint, "width": 1, "dash": "dot"},
+            },
         ],
-        34 * len(rows) + 70, colors, right=leave_room(texts), bargap=0.35, yaxis=name_rows(labels, colors),
+        34 * len(rows) + 70,
+        colors,
+        right=leave_room(texts),
+        bargap=0.35,
+        yaxis=name_rows(labels, colors),
         xaxis=set_axis(colors, "sum of the parts", grid=True, showticklabels=False, range=[low - room, high + room]),
         annotations=[write_text(text, 1, i, set_font(colors.text), **beside) for i, text in enumerate(texts)],
-    )  # fmt: skip
+    )

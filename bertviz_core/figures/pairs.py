@@ -20,13 +20,29 @@ def draw_pairs(series: Mapping[str, np.ndarray], words: Sequence[str], colors: P
     fills = ({"color": colors.surface, "line": {"color": color, "width": 1.5}}, {"color": color})
     return make_chart(
         [
-            {"type": "bar", "x": pack(values), "y": rows, "orientation": "h", "name": name, "marker": fill,
-             "text": [format_number(float(x)) for x in values], "textposition": "outside", "cliponaxis": False,
-             "customdata": list(words), "textfont": set_font(colors.text, 11),
-             "hovertemplate": Rich(f"{escape(name)}, %{{customdata}}<br><b>%{{text}}</b><extra></extra>")}
+            {
+                "type": "bar",
+                "x": pack(values),
+                "y": rows,
+                "orientation": "h",
+                "name": name,
+                "marker": fill,
+                "text": [format_number(float(x)) for x in values],
+                "textposition": "outside",
+                "cliponaxis": False,
+                "customdata": list(words),
+                "textfont": set_font(colors.text, 11),
+                "hovertemplate": Rich(f"{escape(name)}, %{{customdata}}<br><b>%{{text}}</b><extra></extra>"),
+            }
             for (name, values), fill in zip(series.items(), fills, strict=True)
         ],
-        len(rows) * _ROW_HEIGHT + 110, colors, right=52, bargap=0.25, barmode="group", showlegend=True,
-        legend=set_legend(y=1.0), yaxis=name_rows(words, colors),
+        len(rows) * _ROW_HEIGHT + 110,
+        colors,
+        right=52,
+        bargap=0.25,
+        barmode="group",
+        showlegend=True,
+        legend=set_legend(y=1.0),
+        yaxis=name_rows(words, colors),
         xaxis=set_axis(colors, "attention weight", grid=True, range=[0, 1]),
-    )  # fmt: skip
+    )

@@ -44,8 +44,12 @@ def draw_paths(
             _draw_names(points[at, others], names, places[len(way) :], stages[at], colors),
             _draw_way(points[:, chosen], tokens[chosen], way, places, stages, at, color),
         ],
-        _HEIGHT, colors, right=24, top=24, **_set_axes(titles, points.shape[-1], colors),
-    )  # fmt: skip
+        _HEIGHT,
+        colors,
+        right=24,
+        top=24,
+        **_set_axes(titles, points.shape[-1], colors),
+    )
 
 
 def _set_axes(titles: Sequence[str], components: int, colors: Palette) -> Spec:
@@ -53,8 +57,9 @@ def _set_axes(titles: Sequence[str], components: int, colors: Palette) -> Spec:
     if components == 3:
         x, y, z = (_set_solid_axis(colors, title) for title in titles)
         camera = {"eye": dict(zip("xyz", _EYE, strict=True))}
-        return {"scene": {"xaxis": x, "yaxis": y, "zaxis": z, "aspectmode": "data", "dragmode": "orbit",
-                          "camera": camera}}  # fmt: skip
+        return {
+            "scene": {"xaxis": x, "yaxis": y, "zaxis": z, "aspectmode": "data", "dragmode": "orbit", "camera": camera}
+        }
     return {
         "xaxis": set_axis(colors, titles[0], grid=True, constrain="domain"),
         "yaxis": set_axis(colors, titles[1], grid=True, scaleanchor="x"),
@@ -73,17 +78,27 @@ def _draw_lines(points: np.ndarray, tokens: Sequence[str], stages: Sequence[str]
     gap = np.full((1, *points.shape[1:]), np.nan)
     joined = np.concatenate([points, gap]).transpose(1, 0, 2).reshape(-1, points.shape[-1])
     texts = [f"{token}, {stage}" for token in tokens for stage in (*stages, "")]
-    return _make_scatter(joined, mode="lines+markers", customdata=texts, opacity=0.45,
-                         line={"color": color, "width": 1}, marker={"color": color, "size": 3})  # fmt: skip
+    return _make_scatter(
+        joined,
+        mode="lines+markers",
+        customdata=texts,
+        opacity=0.45,
+        line={"color": color, "width": 1},
+        marker={"color": color, "size": 3},
+    )
 
 
 def _draw_names(points: np.ndarray, tokens: Sequence[str], places: Sequence[str], stage: str, colors: Palette) -> Spec:
     shown = [token if place else "" for token, place in zip(tokens, places, strict=True)]
     return _make_scatter(
-        points, mode="markers+text", text=shown, textposition=[place or _PLACES[0] for place in places],
-        textfont=set_font(colors.text, _FONT), marker={"color": colors.faint, "size": 6},
+        points,
+        mode="markers+text",
+        text=shown,
+        textposition=[place or _PLACES[0] for place in places],
+        textfont=set_font(colors.text, _FONT),
+        marker={"color": colors.faint, "size": 6},
         customdata=[f"{token}, {stage}" for token in tokens],
-    )  # fmt: skip
+    )
 
 
 def _draw_way(
@@ -100,12 +115,15 @@ def _draw_way(
     named = zip(texts, places, strict=False)
     draw = escape_in_space if points.shape[1] == 3 else escape
     return _make_scatter(
-        points, mode="lines+markers+text",
+        points,
+        mode="lines+markers+text",
         text=[(bold(text, draw) if i == at else text) if place else "" for i, (text, place) in enumerate(named)],
-        textposition=[place or _PLACES[0] for place in places[: len(texts)]], line={"color": color, "width": 3},
-        marker={"color": color, "size": sizes, "opacity": 1}, customdata=[f"{token}, {stage}" for stage in stages],
+        textposition=[place or _PLACES[0] for place in places[: len(texts)]],
+        line={"color": color, "width": 3},
+        marker={"color": color, "size": sizes, "opacity": 1},
+        customdata=[f"{token}, {stage}" for stage in stages],
         textfont=set_font(color, _FONT),
-    )  # fmt: skip
+    )
 
 
 def _find_places(points: np.ndarray, texts: Sequence[str], first: int) -> list[str]:
@@ -143,6 +161,9 @@ def _measure_box(point: np.ndarray, length: int, place: str) -> tuple[float, flo
 
 def _set_solid_axis(colors: Palette, title: str) -> Spec:
     return {
-        "title": {"text": title, "font": {"size": 12, "color": colors.faint}}, "gridcolor": colors.line,
-        "zerolinecolor": colors.faint, "showbackground": False, "tickfont": {"family": MONOSPACE, "size": 11},
-    }  # fmt: skip
+        "title": {"text": title, "font": {"size": 12, "color": colors.faint}},
+        "gridcolor": colors.line,
+        "zerolinecolor": colors.faint,
+        "showbackground": False,
+        "tickfont": {"family": MONOSPACE, "size": 11},
+    }

@@ -24,22 +24,50 @@ def draw_resemblance(
     joined = np.concatenate([cosines[others], gap], axis=1).ravel()
     places = pack(np.tile(np.arange(len(stages) + 1), len(others)))  # the last one is the gap
     low, high = min(0.0, float(cosines.min(initial=0.0))), float(cosines.max(initial=0.1))
-    band = {"type": "rect", "x0": at - 0.3, "x1": at + 0.3, "yref": "paper", "y0": 0, "y1": 1, "fillcolor": colors.line,
-            "opacity": 0.5, "line": {"width": 0}, "layer": "below"}  # fmt: skip
+    band = {
+        "type": "rect",
+        "x0": at - 0.3,
+        "x1": at + 0.3,
+        "yref": "paper",
+        "y0": 0,
+        "y1": 1,
+        "fillcolor": colors.line,
+        "opacity": 0.5,
+        "line": {"width": 0},
+        "layer": "below",
+    }
     name = shorten(names[nearest], _LONGEST)
-    named = write_text(bold(name), len(stages) - 1, float(cosines[nearest, -1]), {"size": 13, "color": color},
-                       xanchor="left", xshift=8)  # fmt: skip
+    named = write_text(
+        bold(name), len(stages) - 1, float(cosines[nearest, -1]), {"size": 13, "color": color}, xanchor="left", xshift=8
+    )
     return make_chart(
         [
-            {"type": "scatter", "x": places, "y": pack(joined), "mode": "lines", "opacity": 0.5,
-             "line": {"color": colors.faint, "width": 1},
-             "customdata": [names[i] for i in others for _ in (*stages, "")],
-             "hovertemplate": Rich("%{customdata}<br><b>%{y:.4g}</b><extra></extra>")},
-            {"type": "scatter", "x": list(range(len(stages))), "y": pack(cosines[nearest]), "mode": "lines+markers",
-             "line": {"color": color, "width": 2.5}, "marker": {"color": color, "size": 6}, "name": names[nearest],
-             "hovertemplate": Rich("%{y:.4g}<extra></extra>")},
+            {
+                "type": "scatter",
+                "x": places,
+                "y": pack(joined),
+                "mode": "lines",
+                "opacity": 0.5,
+                "line": {"color": colors.faint, "width": 1},
+                "customdata": [names[i] for i in others for _ in (*stages, "")],
+                "hovertemplate": Rich("%{customdata}<br><b>%{y:.4g}</b><extra></extra>"),
+            },
+            {
+                "type": "scatter",
+                "x": list(range(len(stages))),
+                "y": pack(cosines[nearest]),
+                "mode": "lines+markers",
+                "line": {"color": color, "width": 2.5},
+                "marker": {"color": color, "size": 6},
+                "name": names[nearest],
+                "hovertemplate": Rich("%{y:.4g}<extra></extra>"),
+            },
         ],
-        268, colors, right=8 + ceil(LETTER * len(name)), shapes=[band], annotations=[named],
+        268,
+        colors,
+        right=8 + ceil(LETTER * len(name)),
+        shapes=[band],
+        annotations=[named],
         xaxis=set_axis(colors, **name_ticks(stages), range=[-0.3, len(stages) - 0.7]),
         yaxis=set_axis(colors, grid=True, nticks=5, range=[low - 0.05, high + 0.05]),
-    )  # fmt: skip
+    )

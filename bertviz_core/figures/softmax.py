@@ -22,20 +22,36 @@ def draw_sorted_terms(terms: np.ndarray, names: Sequence[str], colors: Palette, 
     order = np.argsort(-terms, kind="stable")
     up = int((terms > 0).sum())
     bars = {
-        "type": "bar", "x": list(range(len(terms))), "y": pack(terms[order]), "customdata": [names[i] for i in order],
+        "type": "bar",
+        "x": list(range(len(terms))),
+        "y": pack(terms[order]),
+        "customdata": [names[i] for i in order],
         "marker": {"color": colors.ink(terms[order], color), "line": {"width": 0}},
         "hovertemplate": Rich("%{customdata}<br><b>%{y:.4g}</b><extra></extra>"),
-    }  # fmt: skip
+    }
     said = set_font(colors.faint)
     texts = [
         write_text(f"{up:,} raise it", 0.5, 1, said, xref="paper", yref="paper", xanchor="center", yanchor="top"),
-        write_text(f"{len(terms) - up:,} lower it", 0.5, 0, said, xref="paper", yref="paper", xanchor="center",
-                   yanchor="bottom"),
-    ]  # fmt: skip
+        write_text(
+            f"{len(terms) - up:,} lower it",
+            0.5,
+            0,
+            said,
+            xref="paper",
+            yref="paper",
+            xanchor="center",
+            yanchor="bottom",
+        ),
+    ]
     return make_chart(
-        [bars], 250, colors, bargap=0, annotations=texts,
-        xaxis=set_axis(colors, showticklabels=False), yaxis=set_axis(colors, grid=True, nticks=4),
-    )  # fmt: skip
+        [bars],
+        250,
+        colors,
+        bargap=0,
+        annotations=texts,
+        xaxis=set_axis(colors, showticklabels=False),
+        yaxis=set_axis(colors, grid=True, nticks=4),
+    )
 
 
 def draw_all_scores(
@@ -46,24 +62,44 @@ def draw_all_scores(
     marks: scores by word; main: the word whose line is long and named. Only the lines offer cells.
     """
     bars = {
-        "type": "bar", "x": pack((edges[:-1] + edges[1:]) / 2), "y": pack(counts), "width": float(edges[1] - edges[0]),
+        "type": "bar",
+        "x": pack((edges[:-1] + edges[1:]) / 2),
+        "y": pack(counts),
+        "width": float(edges[1] - edges[0]),
         "marker": {"color": colors.line, "line": {"width": 0.5, "color": colors.surface}},
         "hovertemplate": Rich("%{x:.4g}<br><b>%{y:,.0f}</b> entries<extra></extra>"),
-    }  # fmt: skip
+    }
     top = float(counts.max(initial=1))
     words = list(marks)
     lines = {
-        "type": "bar", "x": pack(np.array([marks[word] for word in words])), "width": float(edges[-1] - edges[0]) / 400,
-        "y": [top * (0.8 if word == main else 0.25) for word in words], "customdata": words,
-        "marker": {"color": color}, "hovertemplate": Rich("%{customdata}<br><b>%{x:.4g}</b><extra></extra>"),
-    }  # fmt: skip
-    named = write_text(f"{main} {format_number(marks[main])}", marks[main], 0.82 * top, set_font(colors.text),
-                       xanchor="right", yanchor="bottom")  # fmt: skip
+        "type": "bar",
+        "x": pack(np.array([marks[word] for word in words])),
+        "width": float(edges[-1] - edges[0]) / 400,
+        "y": [top * (0.8 if word == main else 0.25) for word in words],
+        "customdata": words,
+        "marker": {"color": color},
+        "hovertemplate": Rich("%{customdata}<br><b>%{x:.4g}</b><extra></extra>"),
+    }
+    named = write_text(
+        f"{main} {format_number(marks[main])}",
+        marks[main],
+        0.82 * top,
+        set_font(colors.text),
+        xanchor="right",
+        yanchor="bottom",
+    )
     return make_chart(
-        [bars, lines], 196, colors, right=16, bargap=0, barmode="overlay", annotations=[named], picked_from=1,
+        [bars, lines],
+        196,
+        colors,
+        right=16,
+        bargap=0,
+        barmode="overlay",
+        annotations=[named],
+        picked_from=1,
         xaxis=set_axis(colors, grid=True, zeroline=False),
         yaxis=set_axis(colors, showticklabels=False, range=[0, 1.02 * top]),
-    )  # fmt: skip
+    )
 
 
 def draw_stack(shares: Mapping[str, float], main: str, groups: int, colors: Palette, color: str) -> Chart:
@@ -71,15 +107,23 @@ def draw_stack(shares: Mapping[str, float], main: str, groups: int, colors: Pale
     names, parts = list(shares), np.array(list(shares.values()))
     first_group, starts = len(parts) - groups, np.cumsum(parts) - parts
     bars = {
-        "type": "bar", "x": pack(parts), "base": starts.tolist(), "y": [0] * len(parts), "orientation": "h",
-        "customdata": names, "hovertemplate": Rich("%{customdata}<br><b>%{x:.4g}</b><extra></extra>"),
+        "type": "bar",
+        "x": pack(parts),
+        "base": starts.tolist(),
+        "y": [0] * len(parts),
+        "orientation": "h",
+        "customdata": names,
+        "hovertemplate": Rich("%{customdata}<br><b>%{x:.4g}</b><extra></extra>"),
         "marker": {
             "color": [color if name == main else colors.line for name in names],
             "line": {"color": colors.surface, "width": 1.5},
-            "pattern": {**_HATCH, "shape": ["" if i < first_group else "/" for i in range(len(parts))],
-                        "fgcolor": colors.faint},
+            "pattern": {
+                **_HATCH,
+                "shape": ["" if i < first_group else "/" for i in range(len(parts))],
+                "fgcolor": colors.faint,
+            },
         },
-    }  # fmt: skip
+    }
     named = [i for i, share in enumerate(parts) if share >= _NARROW]
     texts = [
         text
@@ -87,10 +131,17 @@ def draw_stack(shares: Mapping[str, float], main: str, groups: int, colors: Pale
         for text in _name_part(names[i], float(parts[i]), float(starts[i]), line % 2, i >= first_group, colors)
     ]
     return make_chart(
-        [bars], 194, colors, top=24, bottom=38, barmode="overlay", bargap=0, annotations=texts,
+        [bars],
+        194,
+        colors,
+        top=24,
+        bottom=38,
+        barmode="overlay",
+        bargap=0,
+        annotations=texts,
         xaxis=set_axis(colors, range=[0, 1], showticklabels=False),
         yaxis=set_axis(colors, showticklabels=False, range=[-0.5, 0.5]),
-    )  # fmt: skip
+    )
 
 
 def _name_part(name: str, share: float, at: float, line: int, many: bool, colors: Palette) -> list[Spec]:
@@ -116,21 +167,42 @@ def draw_rank_curve(
         lines.append(_draw_ranks(before, ranks, {"color": colors.faint, "width": 1.5, "dash": "dot"}))
     at = list(marks.values())
     points = {
-        "type": "scatter", "x": at, "y": [float(shares[rank - 1]) for rank in at], "mode": "markers+text",
-        "text": list(marks), "textposition": "top right", "textfont": set_font(colors.text), "cliponaxis": False,
+        "type": "scatter",
+        "x": at,
+        "y": [float(shares[rank - 1]) for rank in at],
+        "mode": "markers+text",
+        "text": list(marks),
+        "textposition": "top right",
+        "textfont": set_font(colors.text),
+        "cliponaxis": False,
         "marker": {"color": color, "size": 9},
         "hovertemplate": Rich("%{text}<br>rank %{x:,}<br><b>%{y:.4g}</b><extra></extra>"),
-    }  # fmt: skip
+    }
     return make_chart(
-        [*lines, points], 190, colors, right=16, top=20, picked_from=len(lines),
+        [*lines, points],
+        190,
+        colors,
+        right=16,
+        top=20,
+        picked_from=len(lines),
         xaxis=set_axis(colors, "rank", grid=True, type="log", dtick=1, tickformat=",d", standoff=2),
-        yaxis=set_axis(colors, grid=True, type="log", tickvals=list(_DECADES),
-                       ticktext=[f"{100 * share:g} %" for share in _DECADES], range=[-7.5, 0.2]),
-    )  # fmt: skip
+        yaxis=set_axis(
+            colors,
+            grid=True,
+            type="log",
+            tickvals=list(_DECADES),
+            ticktext=[f"{100 * share:g} %" for share in _DECADES],
+            range=[-7.5, 0.2],
+        ),
+    )
 
 
 def _draw_ranks(shares: np.ndarray, ranks: np.ndarray, line: Spec) -> Spec:
     return {
-        "type": "scatter", "x": pack(ranks), "y": pack(shares[ranks - 1]), "mode": "lines", "line": line,
+        "type": "scatter",
+        "x": pack(ranks),
+        "y": pack(shares[ranks - 1]),
+        "mode": "lines",
+        "line": line,
         "hovertemplate": Rich("rank %{x:,}<br><b>%{y:.4g}</b><extra></extra>"),
-    }  # fmt: skip
+    }

@@ -37,9 +37,14 @@ def draw_by_stage(
     """
     return make_chart(
         [_draw_line(title, values, stages, color, i) for i, (title, values) in enumerate(series.items())],
-        height, colors, right=16, showlegend=True, legend=set_legend({"size": 12}),
-        xaxis=set_axis(colors, grid=True, **name_ticks(words or stages)), yaxis=_set_scale(name, ends, colors),
-    )  # fmt: skip
+        height,
+        colors,
+        right=16,
+        showlegend=True,
+        legend=set_legend({"size": 12}),
+        xaxis=set_axis(colors, grid=True, **name_ticks(words or stages)),
+        yaxis=_set_scale(name, ends, colors),
+    )
 
 
 def draw_runs(
@@ -53,24 +58,37 @@ def draw_runs(
     ends = spread({name: float(lines[name][-1]) for name in lines}, 15 / room)
     return make_chart(
         [_draw_run(name, lines[name], stages, color if name == main else colors.faint, name == main) for name in order],
-        height, colors, right=8 + ceil(LETTER * max(map(len, lines), default=0)),
+        height,
+        colors,
+        right=8 + ceil(LETTER * max(map(len, lines), default=0)),
         annotations=[
-            write_text(bold(name) if name == main else name, last, y,
-                       {"size": 12, "color": color if name == main else colors.faint}, xanchor="left", xshift=8)
+            write_text(
+                bold(name) if name == main else name,
+                last,
+                y,
+                {"size": 12, "color": color if name == main else colors.faint},
+                xanchor="left",
+                xshift=8,
+            )
             for name, y in ends.items()
         ],
         xaxis=set_axis(colors, **name_ticks(stages), range=[-0.2, last + 0.1]),
         yaxis=set_axis(colors, grid=True, tickvals=[0, 0.5, 1], range=[low - 0.05, 1.1]),
-    )  # fmt: skip
+    )
 
 
 def _draw_run(title: str, values: np.ndarray, stages: Sequence[str], color: str, stands_out: bool) -> Spec:
     return {
-        "type": "scatter", "x": list(range(len(stages))), "y": pack(values), "name": title,
-        "mode": "lines+markers" if stands_out else "lines", "opacity": 1 if stands_out else 0.6,
-        "line": {"color": color, "width": 2.75 if stands_out else 1.25}, "marker": {"color": color, "size": 7},
+        "type": "scatter",
+        "x": list(range(len(stages))),
+        "y": pack(values),
+        "name": title,
+        "mode": "lines+markers" if stands_out else "lines",
+        "opacity": 1 if stands_out else 0.6,
+        "line": {"color": color, "width": 2.75 if stands_out else 1.25},
+        "marker": {"color": color, "size": 7},
         "hovertemplate": Rich(f"{escape(title)}, layer %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>"),
-    }  # fmt: skip
+    }
 
 
 def spread(places: Mapping[str, float], least: float) -> dict[str, float]:
@@ -95,8 +113,14 @@ def _set_scale(name: str, ends: tuple[float, float] | None, colors: Palette) -> 
 def _draw_line(title: str, values: np.ndarray, stages: Sequence[str], color: str, place: int) -> Spec:
     dash, marker = _STYLES[place]
     return {
-        "type": "scatter", "x": list(range(len(stages))), "y": pack(values), "mode": "lines+markers", "name": title,
-        "line": {"color": color, "width": 2, "dash": dash}, "marker": {"symbol": marker, "size": 8},
-        "customdata": list(stages), "hoverlabel": {"font": {"family": MONOSPACE}},
+        "type": "scatter",
+        "x": list(range(len(stages))),
+        "y": pack(values),
+        "mode": "lines+markers",
+        "name": title,
+        "line": {"color": color, "width": 2, "dash": dash},
+        "marker": {"symbol": marker, "size": 8},
+        "customdata": list(stages),
+        "hoverlabel": {"font": {"family": MONOSPACE}},
         "hovertemplate": Rich(f"{escape(title)}, %{{customdata}}<br><b>%{{y:.4g}}</b><extra></extra>"),
-    }  # fmt: skip
+    }

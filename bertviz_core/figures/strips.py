@@ -45,8 +45,10 @@ def draw_enlarged_strips(strips: Sequence[Strip], shown: range, chosen: int, col
     """
     names = [strip.name for strip in strips]
     upper = [_draw_strip(strip, i, range(len(strip.values)), colors) for i, strip in enumerate(strips)]
-    lower = [{**_draw_strip(strip, i, shown, colors, enlarged=True), "xaxis": "x2", "yaxis": "y2"}
-             for i, strip in enumerate(strips)]  # fmt: skip
+    lower = [
+        {**_draw_strip(strip, i, shown, colors, enlarged=True), "xaxis": "x2", "yaxis": "y2"}
+        for i, strip in enumerate(strips)
+    ]
     count, width = len(strips), len(strips[0].values)
     first, last, bottom = shown.start - 0.5, shown.stop - 0.5, count - 0.5
     high = count * (_THIN + _HIGH) + _BETWEEN
@@ -57,15 +59,27 @@ def draw_enlarged_strips(strips: Sequence[Strip], shown: range, chosen: int, col
     ]
     rows = {**name_rows(names, colors), "autorange": False, "range": [bottom, -0.5]}
     return make_chart(
-        [*upper, *lower], high + _TOP + 6, colors, top=_TOP, bottom=6, right=_NUMBERS,
+        [*upper, *lower],
+        high + _TOP + 6,
+        colors,
+        top=_TOP,
+        bottom=6,
+        right=_NUMBERS,
         shapes=[*rings, *_lead_down((shown.start / width, shown.stop / width), above, below + 20 / high, colors)],
         annotations=_write_lengths(strips, colors),
         xaxis=set_axis(colors, anchor="y", side="top", showticklabels=False, range=[-0.5, width - 0.5]),
         yaxis={**rows, "domain": [above, 1.0]},
-        xaxis2=set_axis(colors, anchor="y2", side="top", tickvals=list(shown), ticktext=list(map(str, shown)),
-                        tickangle=0, range=[first, last]),
+        xaxis2=set_axis(
+            colors,
+            anchor="y2",
+            side="top",
+            tickvals=list(shown),
+            ticktext=list(map(str, shown)),
+            tickangle=0,
+            range=[first, last],
+        ),
         yaxis2={**rows, "domain": [0.0, below]},
-    )  # fmt: skip
+    )
 
 
 def _write_lengths(strips: Sequence[Strip], colors: Palette) -> list[Spec]:
@@ -79,19 +93,44 @@ def _write_lengths(strips: Sequence[Strip], colors: Palette) -> list[Spec]:
 def _lead_down(part: tuple[float, float], above: float, below: float, colors: Palette) -> list[Spec]:
     """Lines from the shown part of the strips to where it is enlarged. part: of the width; above, below: of the
     height."""
-    line = {"type": "line", "xref": "paper", "yref": "paper", "y0": above, "y1": below,
-            "line": {"color": colors.faint, "width": 1}}  # fmt: skip
+    line = {
+        "type": "line",
+        "xref": "paper",
+        "yref": "paper",
+        "y0": above,
+        "y1": below,
+        "line": {"color": colors.faint, "width": 1},
+    }
     return [{**line, "x0": start, "x1": stop} for start, stop in zip(part, (0, 1), strict=True)]
 
 
 def _draw_strip(strip: Strip, row: int, shown: range, colors: Palette, *, enlarged: bool = False) -> Spec:
     """The shown components of one vector, as a heat map of one row."""
     part = strip.values[shown.start : shown.stop]
-    numbers: Spec = {"text": [[format_short(float(x)) for x in part]], "texttemplate": Rich("%{text}"), "xgap": 1,
-                     "ygap": 1, "textfont": {"size": 12}} if enlarged else {}  # fmt: skip
+    numbers: Spec = (
+        {
+            "text": [[format_short(float(x)) for x in part]],
+            "texttemplate": Rich("%{text}"),
+            "xgap": 1,
+            "ygap": 1,
+            "textfont": {"size": 12},
+        }
+        if enlarged
+        else {}
+    )
     return {
-        "type": "heatmap", "z": pack(part[None, :]), "x0": shown.start, "dx": 1, "y0": row, "dy": 1, "ygap": 3,
-        "zmin": -strip.end, "zmax": strip.end, "colorscale": colors.shade(strip.kind), "showscale": False,
+        "type": "heatmap",
+        "z": pack(part[None, :]),
+        "x0": shown.start,
+        "dx": 1,
+        "y0": row,
+        "dy": 1,
+        "ygap": 3,
+        "zmin": -strip.end,
+        "zmax": strip.end,
+        "colorscale": colors.shade(strip.kind),
+        "showscale": False,
         "meta": strip.cells,
-        "hovertemplate": Rich(f"{escape(strip.name)}, component %{{x}}<br><b>%{{z:.4g}}</b><extra></extra>"), **numbers,
-    }  # fmt: skip
+        "hovertemplate": Rich(f"{escape(strip.name)}, component %{{x}}<br><b>%{{z:.4g}}</b><extra></extra>"),
+        **numbers,
+    }

@@ -55,8 +55,14 @@ class BarColumn:
         return min(0.0, float(known.min(initial=0.0))), self.end or float(np.abs(known).max(initial=0.0)) or 1.0
 
 
-def draw_bar_columns(rows: Sequence[str], columns: Sequence[BarColumn], colors: Palette, *, marked: Sequence[int] = (),
-                     last: bool = False) -> Chart:  # fmt: skip
+def draw_bar_columns(
+    rows: Sequence[str],
+    columns: Sequence[BarColumn],
+    colors: Palette,
+    *,
+    marked: Sequence[int] = (),
+    last: bool = False,
+) -> Chart:
     """Columns of bars that share their rows; negative bars go to the left of their zero.
 
     marked: rows that are lit; last: the last row is a sum, with a line above it.
@@ -72,20 +78,36 @@ def draw_bar_columns(rows: Sequence[str], columns: Sequence[BarColumn], colors: 
         texts += _write_numbers(column, bars[0], colors, last)
         tracks += _draw_tracks(column, bars, colors)
     return make_chart(
-        traces, len(rows) * ROW + _HEAD + 4, colors, top=_HEAD, bottom=4, right=4, bargap=1 - _HIGH, annotations=texts,
+        traces,
+        len(rows) * ROW + _HEAD + 4,
+        colors,
+        top=_HEAD,
+        bottom=4,
+        right=4,
+        bargap=1 - _HIGH,
+        annotations=texts,
         shapes=[*mark_rows(len(rows), marked, last, colors), *tracks],
-        yaxis={**set_rows(rows, colors), "anchor": "free", "position": 0}, **layout,
-    )  # fmt: skip
+        yaxis={**set_rows(rows, colors), "anchor": "free", "position": 0},
+        **layout,
+    )
 
 
 def _draw_tracks(column: BarColumn, across: tuple[float, float], colors: Palette) -> list[Spec]:
     """What lies behind the bars, as long as the scale, at every row that has a number. across: parts of the chart."""
-    track = {"type": "rect", "layer": "below", "xref": "paper", "x0": across[0], "x1": across[1],
-             "fillcolor": colors.zero, "line": {"width": 0}}  # fmt: skip
+    track = {
+        "type": "rect",
+        "layer": "below",
+        "xref": "paper",
+        "x0": across[0],
+        "x1": across[1],
+        "fillcolor": colors.zero,
+        "line": {"width": 0},
+    }
     return [
         {**track, "y0": row - _HIGH / 2, "y1": row + _HIGH / 2}
-        for row, value in enumerate(column.values.tolist()) if not np.isnan(value)
-    ]  # fmt: skip
+        for row, value in enumerate(column.values.tolist())
+        if not np.isnan(value)
+    ]
 
 
 def set_rows(rows: Sequence[str], colors: Palette) -> Spec:
@@ -95,10 +117,14 @@ def set_rows(rows: Sequence[str], colors: Palette) -> Spec:
 
 def _draw_column(column: BarColumn, number: int, colors: Palette) -> Spec:
     drawn = {
-        "type": "bar", "x": pack(column.values), "y": list(range(len(column.values))), "orientation": "h",
-        "marker": {"color": colors.ink(column.values, column.color)}, "customdata": list(column.texts),
+        "type": "bar",
+        "x": pack(column.values),
+        "y": list(range(len(column.values))),
+        "orientation": "h",
+        "marker": {"color": colors.ink(column.values, column.color)},
+        "customdata": list(column.texts),
         "hovertemplate": Rich(f"%{{y}}<br>{escape(column.title)}: <b>%{{customdata}}</b><extra></extra>"),
-    }  # fmt: skip
+    }
     if column.cells:
         drawn["meta"] = column.cells if isinstance(column.cells, str) else list(column.cells)
     return {**drawn, "xaxis": f"x{number + 1}"} if number else drawn
@@ -106,8 +132,15 @@ def _draw_column(column: BarColumn, number: int, colors: Palette) -> Spec:
 
 def _set_column(column: BarColumn, colors: Palette, domain: tuple[float, float]) -> Spec:
     """The scale of a column's bars, whose numbers stand before them."""
-    return set_axis(colors, showticklabels=False, domain=list(domain), range=list(column.ends), anchor="y",
-                    zeroline=column.ends[0] < 0, zerolinecolor=colors.faint)  # fmt: skip
+    return set_axis(
+        colors,
+        showticklabels=False,
+        domain=list(domain),
+        range=list(column.ends),
+        anchor="y",
+        zeroline=column.ends[0] < 0,
+        zerolinecolor=colors.faint,
+    )
 
 
 def _name_column(column: BarColumn, start: float, colors: Palette) -> Spec:
@@ -115,18 +148,36 @@ def _name_column(column: BarColumn, start: float, colors: Palette) -> Spec:
     write = format_percent if column.percent else format_short
     low, high = (write(end) if end else "0" for end in column.ends)
     named = Rich(f'<b>{escape(column.title)}</b><br><span style="color:{colors.faint}">{low} to {high}</span>')
-    return write_text(named, start, 1, {"size": 12, "color": column.color}, xref="paper", yref="paper", xanchor="left",
-                      yanchor="bottom", yshift=2, align="left")  # fmt: skip
+    return write_text(
+        named,
+        start,
+        1,
+        {"size": 12, "color": column.color},
+        xref="paper",
+        yref="paper",
+        xanchor="left",
+        yanchor="bottom",
+        yshift=2,
+        align="left",
+    )
 
 
 def _write_numbers(column: BarColumn, x: float, colors: Palette, last: bool) -> list[Spec]:
     """Numbers under each other, before the bars; those of a sum are bold."""
     end = len(column.texts) - 1
     return [
-        write_text(bold(text) if last and row == end else text, x, row, set_font(colors.text), xref="paper",
-                   xanchor="right", xshift=-6)
-        for row, text in enumerate(column.texts) if text
-    ]  # fmt: skip
+        write_text(
+            bold(text) if last and row == end else text,
+            x,
+            row,
+            set_font(colors.text),
+            xref="paper",
+            xanchor="right",
+            xshift=-6,
+        )
+        for row, text in enumerate(column.texts)
+        if text
+    ]
 
 
 def mark_rows(rows: int, marked: Sequence[int], last: bool, colors: Palette) -> list[Spec]:
@@ -160,25 +211,41 @@ def draw_taken_squares(shown: Squares, rows: Sequence[str], chosen: int, colors:
     sizes = np.abs(shown.weights)  # a change can put weights below 0
     lengths = np.divide(shown.taken, sizes, out=np.zeros_like(shown.taken), where=sizes > 0)
     full = shown.taken / (float(lengths.max(initial=0.0)) or 1.0)
-    place = {"x": np.repeat(np.arange(heads, dtype=np.int32), count),
-             "y": np.tile(np.arange(count, dtype=np.int32), heads), "type": "scatter",
-             "mode": "markers", "meta": list(shown.cells)}  # fmt: skip
+    place = {
+        "x": np.repeat(np.arange(heads, dtype=np.int32), count),
+        "y": np.tile(np.arange(count, dtype=np.int32), heads),
+        "type": "scatter",
+        "mode": "markers",
+        "meta": list(shown.cells),
+    }
     hover = "head %{x}<br>%{customdata[0]}<br>weight <b>%{customdata[1]:.4g}</b><br>taken <b>%{customdata[2]:.4g}</b>"
-    said = [[rows[i % count], float(w), float(t)]
-            for i, (w, t) in enumerate(zip(shown.weights.ravel(), shown.taken.ravel(), strict=True))]  # fmt: skip
-    outline = {"symbol": "square", "size": _size(sizes), "color": colors.surface,
-               "line": {"color": colors.cells[ATTENTION], "width": 1.2}}  # fmt: skip
+    said = [
+        [rows[i % count], float(w), float(t)]
+        for i, (w, t) in enumerate(zip(shown.weights.ravel(), shown.taken.ravel(), strict=True))
+    ]
+    outline = {
+        "symbol": "square",
+        "size": _size(sizes),
+        "color": colors.surface,
+        "line": {"color": colors.cells[ATTENTION], "width": 1.2},
+    }
     filled = {"symbol": "square", "size": _size(full), "color": colors.cells[VALUE], "line": {"width": 0}}
     sums = [write_text(text, head, count, {"size": 12, "color": colors.text}) for head, text in enumerate(shown.sums)]
     return make_chart(
-        [{**place, "marker": outline, "customdata": said, "hovertemplate": Rich(f"{hover}<extra></extra>")},
-         {**place, "marker": filled, "hoverinfo": "skip"}],
-        (count + 1) * ROW + _HEAD + 4, colors, top=_HEAD, bottom=4, right=4, annotations=sums,
+        [
+            {**place, "marker": outline, "customdata": said, "hovertemplate": Rich(f"{hover}<extra></extra>")},
+            {**place, "marker": filled, "hoverinfo": "skip"},
+        ],
+        (count + 1) * ROW + _HEAD + 4,
+        colors,
+        top=_HEAD,
+        bottom=4,
+        right=4,
+        annotations=sums,
         shapes=[make_outline((chosen - 0.5, chosen + 0.5), (-0.5, count + 0.5), colors)],
-        xaxis=set_axis(colors, side="top", dtick=1, range=[-0.6, heads - 0.4], tickangle=0,
-                       automargin=False),
+        xaxis=set_axis(colors, side="top", dtick=1, range=[-0.6, heads - 0.4], tickangle=0, automargin=False),
         yaxis=set_rows([*rows, "length"], colors),
-    )  # fmt: skip
+    )
 
 
 def _size(shares: np.ndarray) -> list[float]:

@@ -43,35 +43,62 @@ def draw_losses(
     top = _find_top(losses, {**lines, "printed": rings})
     steps = np.arange(1, len(losses) + 1)
     last = len(losses)
-    drawn = [_draw_line(name, np.minimum(values, 2 * top), dash, colors)
-             for (name, values), dash in zip(lines.items(), _DASHES, strict=False)]  # fmt: skip
+    drawn = [
+        _draw_line(name, np.minimum(values, 2 * top), dash, colors)
+        for (name, values), dash in zip(lines.items(), _DASHES, strict=False)
+    ]
     before = [*drawn, *([_draw_rings(rings, top, colors)] if len(rings) else [])]
     sizes = np.minimum(_LEAST + _MORE * (hidden - 1), _MOST)
     return make_chart(
         [
             *before,
-            {"type": "scatter", "x": pack(steps), "y": pack(np.minimum(losses, 0.97 * top)), "mode": "markers",
-             "name": "J", "marker": {"size": pack(sizes), "color": colors.kinds["query"], "line": {"width": 0},
-                                     "opacity": [0.3] * (last - 1) + [1.0] * min(last, 1)},
-             "customdata": [[format_number(float(loss)), int(count)]
-                            for loss, count in zip(losses, hidden, strict=True)],
-             "hovertemplate": Rich("step %{x}<br>J = <b>%{customdata[0]}</b>, %{customdata[1]} hidden<extra></extra>")},
+            {
+                "type": "scatter",
+                "x": pack(steps),
+                "y": pack(np.minimum(losses, 0.97 * top)),
+                "mode": "markers",
+                "name": "J",
+                "marker": {
+                    "size": pack(sizes),
+                    "color": colors.kinds["query"],
+                    "line": {"width": 0},
+                    "opacity": [0.3] * (last - 1) + [1.0] * min(last, 1),
+                },
+                "customdata": [
+                    [format_number(float(loss)), int(count)] for loss, count in zip(losses, hidden, strict=True)
+                ],
+                "hovertemplate": Rich(
+                    "step %{x}<br>J = <b>%{customdata[0]}</b>, %{customdata[1]} hidden<extra></extra>"
+                ),
+            },
         ],
-        height, colors, right=12, top=12, picked_from=len(before), showlegend=len(drawn) > 1,
+        height,
+        colors,
+        right=12,
+        top=12,
+        picked_from=len(before),
+        showlegend=len(drawn) > 1,
         legend=set_legend({"size": 12, "color": colors.text}),
-        shapes=_mark_ahead(last, total, colors), annotations=_name_far(losses, top, colors),
+        shapes=_mark_ahead(last, total, colors),
+        annotations=_name_far(losses, top, colors),
         xaxis=set_axis(colors, "step", range=[0.5 - 0.02 * total, total + 0.5 + 0.02 * total]),
         yaxis=set_axis(colors, "J", grid=True, range=[0, top]),
-    )  # fmt: skip
+    )
 
 
 def _draw_rings(values: np.ndarray, top: float, colors: Palette) -> Spec:
     steps = np.flatnonzero(np.isfinite(values))
-    return {"type": "scatter", "x": pack(steps + 1), "y": pack(np.minimum(values[steps], 0.97 * top)),
-            "mode": "markers", "name": "J as printed", "showlegend": False,
-            "marker": {"size": _RING, "symbol": "circle-open", "color": colors.kinds["key"]},
-            "customdata": [format_number(float(values[i])) for i in steps],
-            "hovertemplate": Rich("step %{x}<br>J as printed = <b>%{customdata}</b><extra></extra>")}  # fmt: skip
+    return {
+        "type": "scatter",
+        "x": pack(steps + 1),
+        "y": pack(np.minimum(values[steps], 0.97 * top)),
+        "mode": "markers",
+        "name": "J as printed",
+        "showlegend": False,
+        "marker": {"size": _RING, "symbol": "circle-open", "color": colors.kinds["key"]},
+        "customdata": [format_number(float(values[i])) for i in steps],
+        "hovertemplate": Rich("step %{x}<br>J as printed = <b>%{customdata}</b><extra></extra>"),
+    }
 
 
 def _find_top(losses: np.ndarray, lines: Mapping[str, np.ndarray]) -> float:
@@ -86,19 +113,43 @@ def _find_top(losses: np.ndarray, lines: Mapping[str, np.ndarray]) -> float:
 
 def _draw_line(name: str, values: np.ndarray, dash: str, colors: Palette) -> Spec:
     color = colors.kinds["query" if dash == _DASHES[0] else "key"]
-    return {"type": "scatter", "x": pack(np.arange(1, len(values) + 1)), "y": pack(values), "mode": "lines",
-            "name": name, "line": {"color": color, "width": 2, "dash": dash},
-            "hovertemplate": Rich(f"step %{{x}}<br>{escape(name)}: <b>%{{y:.4g}}</b><extra></extra>")}  # fmt: skip
+    return {
+        "type": "scatter",
+        "x": pack(np.arange(1, len(values) + 1)),
+        "y": pack(values),
+        "mode": "lines",
+        "name": name,
+        "line": {"color": color, "width": 2, "dash": dash},
+        "hovertemplate": Rich(f"step %{{x}}<br>{escape(name)}: <b>%{{y:.4g}}</b><extra></extra>"),
+    }
 
 
 def _mark_ahead(last: int, total: int, colors: Palette) -> list[Spec]:
     """What is still to come, grey, and where the training stands."""
     if last >= total:
         return []
-    ahead = {"type": "rect", "layer": "below", "xref": "x", "yref": "y domain", "x0": last + 0.5, "x1": total + 0.5,
-             "y0": 0, "y1": 1, "fillcolor": colors.zero, "line": {"width": 0}}  # fmt: skip
-    here = {"type": "line", "xref": "x", "yref": "y domain", "x0": last + 0.5, "x1": last + 0.5, "y0": 0, "y1": 1,
-            "line": {"color": colors.faint, "width": 1}}  # fmt: skip
+    ahead = {
+        "type": "rect",
+        "layer": "below",
+        "xref": "x",
+        "yref": "y domain",
+        "x0": last + 0.5,
+        "x1": total + 0.5,
+        "y0": 0,
+        "y1": 1,
+        "fillcolor": colors.zero,
+        "line": {"width": 0},
+    }
+    here = {
+        "type": "line",
+        "xref": "x",
+        "yref": "y domain",
+        "x0": last + 0.5,
+        "x1": last + 0.5,
+        "y0": 0,
+        "y1": 1,
+        "line": {"color": colors.faint, "width": 1},
+    }
     return [ahead, here] if last else [ahead]
 
 
@@ -126,20 +177,33 @@ def draw_word_rises(
     top = min(1.02, 1.08 * float(shares.max(initial=0.05)))
     last = int(steps[-1]) if len(steps) else 0
     return make_chart(
-        lines, height, colors, right=_NAMED if bold else 12, top=12, shapes=_mark_ahead(last, total, colors),
+        lines,
+        height,
+        colors,
+        right=_NAMED if bold else 12,
+        top=12,
+        shapes=_mark_ahead(last, total, colors),
         annotations=_name_words(steps, shares, words, inks, top, height),
         xaxis=set_axis(colors, "step", range=[-0.02 * total, total * 1.02], nticks=4, tickangle=0),
         yaxis=set_axis(colors, "P", grid=True, range=[0, top], tickformat=".0%"),
-    )  # fmt: skip
+    )
 
 
 def _draw_word(steps: np.ndarray, shares: np.ndarray, word: str, ink: str | None, colors: Palette) -> Spec:
     """ink: the colour of a word that stands out."""
     line = {"color": ink, "width": 2.5} if ink else {"color": colors.faint, "width": 1}
     mode = "lines+markers" if ink and len(steps) <= _MARKED else "lines"
-    return {"type": "scatter", "x": pack(steps), "y": pack(shares), "mode": mode,
-            "line": line, "marker": {"size": 4}, "opacity": 1.0 if ink else 0.35, "name": word,
-            "hovertemplate": Rich(f"{escape(word)} after step %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>")}  # fmt: skip
+    return {
+        "type": "scatter",
+        "x": pack(steps),
+        "y": pack(shares),
+        "mode": mode,
+        "line": line,
+        "marker": {"size": 4},
+        "opacity": 1.0 if ink else 0.35,
+        "name": word,
+        "hovertemplate": Rich(f"{escape(word)} after step %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>"),
+    }
 
 
 def _name_words(
@@ -156,8 +220,10 @@ def _name_words(
         texts.append((i, y))
     over = max(0.0, floor - gap - top)
     names = {i: f"{shorten(words[i], _LETTERS)} {format_percent(float(shares[-1, i]))}" for i, _ in texts}
-    return [write_text(names[i], 1.0, y - over, set_font(inks[i]), xref="paper", xanchor="left", yanchor="middle",
-                       xshift=4) for i, y in texts]  # fmt: skip
+    return [
+        write_text(names[i], 1.0, y - over, set_font(inks[i]), xref="paper", xanchor="left", yanchor="middle", xshift=4)
+        for i, y in texts
+    ]
 
 
 def draw_loss_along(
@@ -174,16 +240,42 @@ def draw_loss_along(
     points = (("old", old, colors.surface), ("new", new, colors.text))
     return make_chart(
         [
-            {"type": "scatter", "x": pack(reach), "y": pack(touching), "mode": "lines", "name": "slope = gradient",
-             "line": {"color": warm, "width": 1.5, "dash": "dot"}, "hoverinfo": "name"},
-            {"type": "scatter", "x": pack(weights), "y": pack(losses), "mode": "lines", "name": "J",
-             "line": {"color": color, "width": 2},
-             "hovertemplate": Rich("weight %{x:.4g}<br>J = <b>%{y:.4g}</b><extra></extra>")},
-            *({"type": "scatter", "x": [place[0]], "y": [place[1]], "mode": "markers", "name": name,
-               "marker": {"size": 10, "color": fill, "line": {"color": colors.text, "width": 2}},
-               "hovertemplate": Rich(f"{escape(name)}: %{{x:.4g}}<br>J = <b>%{{y:.4g}}</b><extra></extra>")}
-              for name, place, fill in points),
+            {
+                "type": "scatter",
+                "x": pack(reach),
+                "y": pack(touching),
+                "mode": "lines",
+                "name": "slope = gradient",
+                "line": {"color": warm, "width": 1.5, "dash": "dot"},
+                "hoverinfo": "name",
+            },
+            {
+                "type": "scatter",
+                "x": pack(weights),
+                "y": pack(losses),
+                "mode": "lines",
+                "name": "J",
+                "line": {"color": color, "width": 2},
+                "hovertemplate": Rich("weight %{x:.4g}<br>J = <b>%{y:.4g}</b><extra></extra>"),
+            },
+            *(
+                {
+                    "type": "scatter",
+                    "x": [place[0]],
+                    "y": [place[1]],
+                    "mode": "markers",
+                    "name": name,
+                    "marker": {"size": 10, "color": fill, "line": {"color": colors.text, "width": 2}},
+                    "hovertemplate": Rich(f"{escape(name)}: %{{x:.4g}}<br>J = <b>%{{y:.4g}}</b><extra></extra>"),
+                }
+                for name, place, fill in points
+            ),
         ],
-        height, colors, right=12, showlegend=True, legend=set_legend({"size": 12, "color": colors.text}),
-        xaxis=set_axis(colors, "this weight", grid=True), yaxis=set_axis(colors, "J", grid=True),
-    )  # fmt: skip
+        height,
+        colors,
+        right=12,
+        showlegend=True,
+        legend=set_legend({"size": 12, "color": colors.text}),
+        xaxis=set_axis(colors, "this weight", grid=True),
+        yaxis=set_axis(colors, "J", grid=True),
+    )

@@ -45,9 +45,16 @@ def draw_weights(
     query, key = at
     inside = start <= key < start + count
     chart = draw_heatmap(
-        values, Side("query", words, start), Side("key", words, start), colors, ATTENTION, share=True, end=end,
-        selected=query, cell=(query, key) if inside else None,
-    )  # fmt: skip
+        values,
+        Side("query", words, start),
+        Side("key", words, start),
+        colors,
+        ATTENTION,
+        share=True,
+        end=end,
+        selected=query,
+        cell=(query, key) if inside else None,
+    )
     row, top = max(LOWEST, min(ROW, HIGHEST // count)), measure_top(words)
     scale = {**chart.traces[0]["colorbar"], "y": 0, "yanchor": "top"}
     shade = {position: float(values[query - start, position - start]) / end for position in texts}
@@ -58,12 +65,13 @@ def draw_weights(
     ticks = Side("key", words, start).ticks(count, max(1, -(-count * _APART // _ACROSS)))
     rows = Side("query", words, start).ticks(count, -(-_DOWN // row))
     layout = {
-        **chart.layout, "height": top + count * row + _BELOW,
+        **chart.layout,
+        "height": top + count * row + _BELOW,
         "margin": {"l": 8, "r": _RIGHT, "t": top, "b": _BELOW},
         "xaxis": {**chart.layout["xaxis"], **ticks, "side": "top", "automargin": False, "title": {"text": ""}},
         "yaxis": {**chart.layout["yaxis"], **rows, "tickangle": 0},
         "annotations": [*chart.layout["annotations"], *written],
-    }  # fmt: skip
+    }
     return replace(chart, traces=({**chart.traces[0], "colorbar": scale},), layout=layout)
 
 
@@ -76,9 +84,17 @@ def draw_overview(
     """
     axis = {"start": (side - 1) / 2, "step": side}
     chart = draw_heatmap(
-        blocks, Side("queries", **axis), Side("keys", **axis), colors, ATTENTION, share=True, end=end, gaps=False,
-        height=270, name_inside=True,
-    )  # fmt: skip
+        blocks,
+        Side("queries", **axis),
+        Side("keys", **axis),
+        colors,
+        ATTENTION,
+        share=True,
+        end=end,
+        gaps=False,
+        height=270,
+        name_inside=True,
+    )
     said = Rich(
         "query %{customdata[0]}, key %{customdata[1]}<br><b>%{z:.4g}</b>, the largest of its block<extra></extra>"
     )

@@ -55,8 +55,10 @@ def name_function(function: Function) -> str:
 def name_cells(symbols: Iterable[Symbol]) -> Mapping[Symbol, Names]:
     """How each symbol of an equation is written so that no two read alike, in small letters or in capitals."""
     every = tuple(dict.fromkeys(symbols))
-    return {symbol: next((way(symbol) for way in _WAYS if _is_alone(symbol, every, way)), _WAYS[-1](symbol))
-            for symbol in every}  # fmt: skip
+    return {
+        symbol: next((way(symbol) for way in _WAYS if _is_alone(symbol, every, way)), _WAYS[-1](symbol))
+        for symbol in every
+    }
 
 
 def _is_alone(symbol: Symbol, every: Iterable[Symbol], way: Callable[[Symbol], Names]) -> bool:

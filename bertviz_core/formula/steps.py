@@ -221,8 +221,19 @@ class Builder:
     spine: set[str] = field(default_factory=set[str])
     stage: Stage = field(init=False)
 
-    def add(self, address: str, tex: str, variable: str, kind: str, expr: Expr, meaning: str, source: str,
-            keep: bool = False, choice: str = "", column: str = "") -> Symbol:  # fmt: skip
+    def add(
+        self,
+        address: str,
+        tex: str,
+        variable: str,
+        kind: str,
+        expr: Expr,
+        meaning: str,
+        source: str,
+        keep: bool = False,
+        choice: str = "",
+        column: str = "",
+    ) -> Symbol:
         """Write one step and return its symbol for the next ones.
 
         keep: its result belongs to the spine; column: as `Symbol` has it.

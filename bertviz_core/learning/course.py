@@ -43,8 +43,13 @@ class Course(Plan):
     what it raises ends that step or question, and nothing of it stays.
     """
 
-    def __init__(self, model: Model, sentences: Sequence[str], settings: Settings | None = None,
-                 only: Collection[str] | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        model: Model,
+        sentences: Sequence[str],
+        settings: Settings | None = None,
+        only: Collection[str] | None = None,
+    ) -> None:
         super().__init__(model, sentences, settings, only)
         self.between: Callable[[], None] = _go_on
         self._lock = threading.RLock()
@@ -163,8 +168,24 @@ class Course(Plan):
         turn, sentence = divmod(number - 1, len(self.encodings))
         encoding = self.encodings[sentence]
         draw = self._drawer.draw(encoding)
-        planned = StepRecord(number, turn + 1, sentence + 1, draw.hidden, encoding.ids, draw.masked_ids, (), 0.0, 0.0,
-                             0.0, (), (), (), {}, self.rule.rate(number), 0.0)  # fmt: skip
+        planned = StepRecord(
+            number,
+            turn + 1,
+            sentence + 1,
+            draw.hidden,
+            encoding.ids,
+            draw.masked_ids,
+            (),
+            0.0,
+            0.0,
+            0.0,
+            (),
+            (),
+            (),
+            {},
+            self.rule.rate(number),
+            0.0,
+        )
         self._gradients = self._previous = None  # room for what comes of this step
         loss, gradients = self._derive(self._state, planned)
         self._check(number, loss.value)

@@ -78,8 +78,9 @@ def find_largest_gradient(course: Course, number: int | None = None) -> str:
     return str(Address(f"{GRADIENT}:{name}", tuple((axis.name, int(i)) for axis, i in zip(axes, index, strict=True))))
 
 
-def draw_curve(course: Course, where: Where, number: int | None = None, count: int = CURVE
-               ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+def draw_curve(
+    course: Course, where: Where, number: int | None = None, count: int = CURVE
+) -> tuple[np.ndarray, np.ndarray]:
     """J of a step with one weight alone moved: at most `count` values of the weight, in order, and J at each.
 
     Among them are the weight before the step and after it; on both sides as much again is shown as lies between them.
@@ -152,8 +153,9 @@ def _explain_weight(course: Course, record: StepRecord, made: str, symbol: Symbo
     )
 
 
-def _measure_along(course: Course, record: StepRecord, symbol: Symbol, place: tuple[int, ...],
-                   weights: Iterable[float]) -> list[float]:  # fmt: skip
+def _measure_along(
+    course: Course, record: StepRecord, symbol: Symbol, place: tuple[int, ...], weights: Iterable[float]
+) -> list[float]:
     """J of a step in float64 with one weight alone at each of these values."""
     parameters = course.parameters(course.state_before(record.number))
     own = {name: parameters[name].double() for name in course.loss.leaves if name in parameters}

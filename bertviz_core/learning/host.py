@@ -40,8 +40,13 @@ class Host:
     passes answer; start: starts a process; clock: never set back.
     """
 
-    def __init__(self, wait: Wait = nullcontext, start: Callable[[], Link] = Link,
-                 clock: Callable[[], float] = time.monotonic, passes: Wait = nullcontext) -> None:  # fmt: skip
+    def __init__(
+        self,
+        wait: Wait = nullcontext,
+        start: Callable[[], Link] = Link,
+        clock: Callable[[], float] = time.monotonic,
+        passes: Wait = nullcontext,
+    ) -> None:
         self.passes = passes
         self._wait, self._start, self._clock = wait, start, clock
         self._lock = threading.Lock()

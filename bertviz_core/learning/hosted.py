@@ -39,8 +39,14 @@ _UNHELD = "This training has no weights yet. Take a step first."
 class Hosted(Plan):
     """A training in the process of `host`. Raises TrainingError like any plan."""
 
-    def __init__(self, host: Host, model: Model, sentences: Sequence[str], settings: Settings | None = None,
-                 only: Collection[str] | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        host: Host,
+        model: Model,
+        sentences: Sequence[str],
+        settings: Settings | None = None,
+        only: Collection[str] | None = None,
+    ) -> None:
         super().__init__(model, sentences, settings, only)
         self._host = host
         self._lock = threading.Lock()  # of what is published: nobody works while holding it

@@ -37,8 +37,9 @@ def start_process(limit: int | None = None) -> subprocess.Popen[bytes]:
     """
     command = [sys.executable, "-m", _MODULE, str(read_budget().training if limit is None else limit)]
     environment = {**os.environ, **_ONE_THREAD}
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=_ROOT, env=environment,
-                            start_new_session=True)  # fmt: skip
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=_ROOT, env=environment, start_new_session=True
+    )
 
 
 class Link:

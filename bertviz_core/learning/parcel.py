@@ -34,8 +34,17 @@ def pack_model(model: Model) -> Parcel:
     """The model with arrays that share its memory."""
     ties = find_ties(model.parameters)
     own = {name: tensor.numpy() for name, tensor in model.parameters.items() if name not in ties}
-    return Parcel(model.name, model.revision, model.config, model.tokenizer, model.heads, model.dtype, own, ties,
-                  tuple(model.parameters))  # fmt: skip
+    return Parcel(
+        model.name,
+        model.revision,
+        model.config,
+        model.tokenizer,
+        model.heads,
+        model.dtype,
+        own,
+        ties,
+        tuple(model.parameters),
+    )
 
 
 def unpack_model(parcel: Parcel) -> Model:

@@ -64,8 +64,9 @@ def measure(loss: Program, parameters: Env, inputs: Env, hidden: Sequence[int]) 
     return Loss(found[LOSS], found[TERM], found[LOG_PROBS])
 
 
-def ask_each(loss: Program, parameters: Env, encoding: Encoding, mask_id: int, dtype: torch.dtype,
-             positions: Sequence[int]) -> list[float]:  # fmt: skip
+def ask_each(
+    loss: Program, parameters: Env, encoding: Encoding, mask_id: int, dtype: torch.dtype, positions: Sequence[int]
+) -> list[float]:
     """The probability of each token's own word when it alone is hidden; the passes are computed side by side."""
     inputs = prepare_inputs(encoding, Draw((), encoding.ids), dtype)
     rows = torch.tensor(positions)[:, None]

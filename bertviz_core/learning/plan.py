@@ -40,8 +40,13 @@ class Plan:
     that it may come to hold.
     """
 
-    def __init__(self, model: Model, sentences: Sequence[str], settings: Settings | None = None,
-                 only: Collection[str] | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        model: Model,
+        sentences: Sequence[str],
+        settings: Settings | None = None,
+        only: Collection[str] | None = None,
+    ) -> None:
         self.settings = settings or Settings()
         check_settings(model, sentences, self.settings)
         self.before = model

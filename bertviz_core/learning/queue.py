@@ -137,8 +137,12 @@ class Queue:
     queue holds the ticket; of any other it holds nothing. Its lock is never held while anybody works.
     """
 
-    def __init__(self, host: Host, clock: Callable[[], float] = time.monotonic,
-                 spawn: Callable[[Callable[[], None]], None] = start_thread) -> None:  # fmt: skip
+    def __init__(
+        self,
+        host: Host,
+        clock: Callable[[], float] = time.monotonic,
+        spawn: Callable[[Callable[[], None]], None] = start_thread,
+    ) -> None:
         self.host = host
         self.clock = clock
         self._spawn = spawn
@@ -148,8 +152,9 @@ class Queue:
         self._tickets: WeakSet[Ticket] = WeakSet()
         host.watch(self.tend)
 
-    def submit(self, key: str, training: Hosted, connected: Callable[[], bool] = lambda: False,
-               visitor: str = "") -> Ticket:  # fmt: skip
+    def submit(
+        self, key: str, training: Hosted, connected: Callable[[], bool] = lambda: False, visitor: str = ""
+    ) -> Ticket:
         """A ticket for a training, paused. It takes no memory before its first step.
 
         key: its owner; what else the owner has in the line leaves it. connected: tells whether the owner can look.
@@ -236,8 +241,9 @@ class Queue:
 
     def _list_holding(self, ticket: Ticket) -> list[Ticket]:
         """The others that hold memory, or are about to."""
-        return [other for other in self._tickets
-                if other is not ticket and (other.training.held or other in self._line)]  # fmt: skip
+        return [
+            other for other in self._tickets if other is not ticket and (other.training.held or other in self._line)
+        ]
 
     def _list_in_the_way(self, ticket: Ticket) -> list[Ticket]:
         """What is at rest and must be given up so that a ticket can enter: no more than that, longest at rest first.

@@ -94,27 +94,52 @@ def _encode(model: Model, number: int, text: str) -> Encoding:
         lacks = model.tokenizer.mask_id is None
         raise TrainingError(
             "This model's vocabulary has no mask token, so nothing can be hidden. Choose another model."
-            if lacks else
-            f"Nothing in sentence {number} can be hidden: it holds no word of the vocabulary, only special "
+            if lacks
+            else f"Nothing in sentence {number} can be hidden: it holds no word of the vocabulary, only special "
             "tokens such as [UNK]. Type other words."
-        )  # fmt: skip
+        )
     return encoding
 
 
 def check_numbers(settings: Settings) -> None:
     """Raise TrainingError for a setting outside of its range, whatever is trained with it."""
     rules = (
-        ("T, the number of passes,", settings.passes, _is_whole(settings.passes) and 1 <= settings.passes <= MAX_STEPS,
-         f"must be a whole number from 1 to {MAX_STEPS:,}", "Choose 80"),
-        ("η", settings.eta, _is_number(settings.eta) and 0 < settings.eta <= MAX_ETA,
-         f"must be above 0 and at most {MAX_ETA:g}", "Choose 0.01, or less"),
-        ("p_mask", settings.p_mask, _is_number(settings.p_mask) and 0 < settings.p_mask < 1,
-         "must be above 0, or nothing is hidden, and below 1, or nothing is left to read", "Choose 0.15 to 0.5"),
-        ("The seed", settings.seed, _is_whole(settings.seed) and 0 <= settings.seed <= MAX_SEED,
-         f"must be a whole number from 0 to {MAX_SEED:,}", "Choose 0"),
-        ("The program", settings.program, settings.program in TRAINED, f"must be one of {', '.join(TRAINED)}",
-         f"Choose {TRAINED[0]}"),
-    )  # fmt: skip
+        (
+            "T, the number of passes,",
+            settings.passes,
+            _is_whole(settings.passes) and 1 <= settings.passes <= MAX_STEPS,
+            f"must be a whole number from 1 to {MAX_STEPS:,}",
+            "Choose 80",
+        ),
+        (
+            "η",
+            settings.eta,
+            _is_number(settings.eta) and 0 < settings.eta <= MAX_ETA,
+            f"must be above 0 and at most {MAX_ETA:g}",
+            "Choose 0.01, or less",
+        ),
+        (
+            "p_mask",
+            settings.p_mask,
+            _is_number(settings.p_mask) and 0 < settings.p_mask < 1,
+            "must be above 0, or nothing is hidden, and below 1, or nothing is left to read",
+            "Choose 0.15 to 0.5",
+        ),
+        (
+            "The seed",
+            settings.seed,
+            _is_whole(settings.seed) and 0 <= settings.seed <= MAX_SEED,
+            f"must be a whole number from 0 to {MAX_SEED:,}",
+            "Choose 0",
+        ),
+        (
+            "The program",
+            settings.program,
+            settings.program in TRAINED,
+            f"must be one of {', '.join(TRAINED)}",
+            f"Choose {TRAINED[0]}",
+        ),
+    )
     for name, came, holds, rule, remedy in rules:
         if not holds:
             raise TrainingError(f"{name} {rule}; it is {came!r}. {remedy}.")

@@ -23,8 +23,13 @@ ROOM = 64  # tokens that it reads at least
 SPREAD = 0.1  # standard deviation of the embeddings; of a matrix 1 / sqrt of its inputs
 
 
-def make_small_model(tokenizer_of: Model, sentences: Sequence[str], seed: int = 0,
-                     dtype: torch.dtype = torch.float64, program: str = "bert") -> Model:  # fmt: skip
+def make_small_model(
+    tokenizer_of: Model,
+    sentences: Sequence[str],
+    seed: int = 0,
+    dtype: torch.dtype = torch.float64,
+    program: str = "bert",
+) -> Model:
     """A random model with an LM head: 2 layers, 32 wide, 4 heads, and no other vocabulary than the sentences' pieces.
 
     tokenizer_of: the model whose tokenizer cuts the sentences; program: the one that it is made for. Its matrices
@@ -37,10 +42,15 @@ def make_small_model(tokenizer_of: Model, sentences: Sequence[str], seed: int = 
     except InputError as error:
         raise TrainingError(str(error)) from error
     config = BertConfig(
-        vocab_size=len(tokenizer.vocabulary), hidden_size=WIDTH, num_hidden_layers=LAYERS, num_attention_heads=HEADS,
-        intermediate_size=NEURONS, max_position_embeddings=max(ROOM, *map(len, encodings)),
-        architectures=("BertForMaskedLM",), tie_word_embeddings=program == "bert",
-    )  # fmt: skip
+        vocab_size=len(tokenizer.vocabulary),
+        hidden_size=WIDTH,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=HEADS,
+        intermediate_size=NEURONS,
+        max_position_embeddings=max(ROOM, *map(len, encodings)),
+        architectures=("BertForMaskedLM",),
+        tie_word_embeddings=program == "bert",
+    )
     bert = write_bert(config, frozenset({MLM}), dtype)
     own = {symbol.address for symbol in PROGRAMS[program](config, frozenset({MLM}), dtype).parameters}
     said = repr((tokenizer.vocabulary, config, seed))
@@ -57,8 +67,9 @@ def make_small_model(tokenizer_of: Model, sentences: Sequence[str], seed: int = 
     )
 
 
-def _draw_all(symbols: Iterable[Symbol], own: Set[str], config: BertConfig, seed: int,
-              dtype: torch.dtype) -> dict[str, Tensor]:  # fmt: skip
+def _draw_all(
+    symbols: Iterable[Symbol], own: Set[str], config: BertConfig, seed: int, dtype: torch.dtype
+) -> dict[str, Tensor]:
     """The parameters by their addresses. own: which of them the program has, and are random."""
     generator = torch.Generator().manual_seed(seed)
     with torch.inference_mode(False):

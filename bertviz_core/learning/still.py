@@ -22,8 +22,9 @@ class Still:
     weights: int
 
 
-def find_still(loss: Program, weights: Mapping[str, Tensor], ties: Mapping[str, Tie], read: Mapping[str, Set[int]]
-               ) -> tuple[Still, ...]:  # fmt: skip
+def find_still(
+    loss: Program, weights: Mapping[str, Tensor], ties: Mapping[str, Tie], read: Mapping[str, Set[int]]
+) -> tuple[Still, ...]:
     """The rows that stay as they are of the parameters that learn.
 
     weights: these parameters by address; read: the whole numbers that any step can look up, by the input that holds

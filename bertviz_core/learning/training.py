@@ -33,8 +33,9 @@ class Training(Course):
         """The length of a step's gradient by every parameter that learns."""
         return {name: torch.linalg.vector_norm(found).item() for name, found in self.gradients(number).items()}
 
-    def curve_along(self, address: Where, number: int | None = None, count: int = CURVE
-                    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    def curve_along(
+        self, address: Where, number: int | None = None, count: int = CURVE
+    ) -> tuple[np.ndarray, np.ndarray]:
         """J of a step with one weight alone moved: at most `count` values of the weight, and J at each, float64."""
         return draw_curve(self, address, number, count)
 

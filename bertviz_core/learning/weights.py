@@ -71,8 +71,9 @@ def choose_learned(loss: Program, ties: Mapping[str, Tie], only: Collection[str]
     reached = [symbol.address for symbol in loss.parameters]
     wrong = sorted(set(only or ()) - set(reached))
     if wrong:
-        raise TrainingError(f"{wrong[0]} is no parameter that the loss is made from. Choose among these: "
-                            f"{', '.join(reached[:3])}, …")  # fmt: skip
+        raise TrainingError(
+            f"{wrong[0]} is no parameter that the loss is made from. Choose among these: {', '.join(reached[:3])}, …"
+        )
     wanted = [name for name in reached if only is None or name in only]
     owners = dict.fromkeys(ties[name].owner if name in ties else name for name in wanted)
     if not owners:

@@ -80,11 +80,19 @@ class BertConfig:
     def sizes(self) -> dict[str, int]:
         """The size of every axis that the config fixes, by axis name. `label` comes from the checkpoint."""
         return {
-            "hidden": self.hidden_size, "concat": self.hidden_size, "transform": self.hidden_size,
-            "pooled": self.hidden_size, "head": self.num_attention_heads, "head_dim": self.head_dim,
-            "intermediate": self.intermediate_size, "vocab": self.vocab_size, "relation": 2,
-            "position": self.max_position_embeddings, "segment": self.type_vocab_size, "bound": 2,
-        }  # fmt: skip
+            "hidden": self.hidden_size,
+            "concat": self.hidden_size,
+            "transform": self.hidden_size,
+            "pooled": self.hidden_size,
+            "head": self.num_attention_heads,
+            "head_dim": self.head_dim,
+            "intermediate": self.intermediate_size,
+            "vocab": self.vocab_size,
+            "relation": 2,
+            "position": self.max_position_embeddings,
+            "segment": self.type_vocab_size,
+            "bound": 2,
+        }
 
 
 def read_json(path: Path) -> dict[str, Any]:

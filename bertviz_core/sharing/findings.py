@@ -76,10 +76,15 @@ class Findings:
     work; is_there: whether the browser of a session is connected.
     """
 
-    def __init__(self, max_bytes: int, turn: Callable[[], AbstractContextManager[object]],
-                 weigh: Callable[[object], int], is_busy: Callable[[], bool] = lambda: False,
-                 is_there: Callable[[str], bool] = lambda _: True,
-                 clock: Callable[[], float] = time.monotonic) -> None:  # fmt: skip
+    def __init__(
+        self,
+        max_bytes: int,
+        turn: Callable[[], AbstractContextManager[object]],
+        weigh: Callable[[object], int],
+        is_busy: Callable[[], bool] = lambda: False,
+        is_there: Callable[[str], bool] = lambda _: True,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._turn, self._weigh, self._is_busy, self._is_there, self._clock = turn, weigh, is_busy, is_there, clock
         self._kept: ByteLRU[Key, Found[Any]] = ByteLRU(max_bytes)
         self._jobs: dict[Key, _Job] = {}

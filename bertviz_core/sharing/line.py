@@ -51,8 +51,9 @@ class Line:
     time: what takes long keeps others from a part of the turns only.
     """
 
-    def __init__(self, at_once: int, longest: int, show: Show, who: Callable[[], str] = _nobody,
-                 each: int | None = None) -> None:  # fmt: skip
+    def __init__(
+        self, at_once: int, longest: int, show: Show, who: Callable[[], str] = _nobody, each: int | None = None
+    ) -> None:
         self._at_once, self._longest, self._show, self._who = at_once, longest, show, who
         self._each = at_once if each is None else each
         self._lane = max(1, at_once // _LANE)

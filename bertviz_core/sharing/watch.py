@@ -20,8 +20,9 @@ class Watch:
     read: the bytes in use; return_free: returns what became free to the machine.
     """
 
-    def __init__(self, bound: int, read: Callable[[], int] = read_used,
-                 return_free: Callable[[], object] = give_back) -> None:  # fmt: skip
+    def __init__(
+        self, bound: int, read: Callable[[], int] = read_used, return_free: Callable[[], object] = give_back
+    ) -> None:
         self.bound = bound
         self._read, self._return_free = read, return_free
         self._empties: list[Callable[[], object]] = []

@@ -146,8 +146,11 @@ def take_changes(changes: Asked) -> dict[Address, Value]:
     Raises AddressError for what is no address, ArgumentError where they are no mapping.
     """
     if not isinstance(changes, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may have no types
-        raise ArgumentError.of("Changes must be a mapping of addresses to what shall stand there", changes,
-                               "Give a dict, such as {address: 0.0}.")  # fmt: skip
+        raise ArgumentError.of(
+            "Changes must be a mapping of addresses to what shall stand there",
+            changes,
+            "Give a dict, such as {address: 0.0}.",
+        )
     return {read_address(where): _take_value(value) for where, value in changes.items()}
 
 

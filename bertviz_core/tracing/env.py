@@ -21,9 +21,13 @@ class TraceEnv(Parted):
     What it has handed out it holds, so that one request computes nothing twice, however small the cache is.
     """
 
-    def __init__(self, program: Program, whole: Callable[[str, TraceEnv], Tensor],
-                 block: Callable[[str, int, TraceEnv], Tensor],
-                 recent: dict[str, Tensor] | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        program: Program,
+        whole: Callable[[str, TraceEnv], Tensor],
+        block: Callable[[str, int, TraceEnv], Tensor],
+        recent: dict[str, Tensor] | None = None,
+    ) -> None:
         """whole, block: find a tensor, or one block of what is computed by rows; recent: what is held already."""
         self._program, self._whole, self._block = program, whole, block
         self._recent = {} if recent is None else recent

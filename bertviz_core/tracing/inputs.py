@@ -17,8 +17,14 @@ from bertviz_core.errors import ArgumentError, InputError, LengthError
 from bertviz_core.programs import PADS_FIRST
 
 
-def encode(model: Model, text: str, text_pair: str | None = None, pad_to: int | None = None,
-           masked: Iterable[int] = (), program: str = "bert") -> Encoding:  # fmt: skip
+def encode(
+    model: Model,
+    text: str,
+    text_pair: str | None = None,
+    pad_to: int | None = None,
+    masked: Iterable[int] = (),
+    program: str = "bert",
+) -> Encoding:
     """The tokens of a text, or of two, as the model reads them. Raises InputError for what it cannot read.
 
     pad_to: fill up with [PAD] to this many tokens, behind the text, or before it where the document of `program` has it
@@ -27,8 +33,9 @@ def encode(model: Model, text: str, text_pair: str | None = None, pad_to: int | 
     check_model(model).written(program)
     longest = model.config.max_position_embeddings
     if pad_to is not None and not isinstance(pad_to, Integral):
-        raise ArgumentError.of("The length to pad to must be a whole number", pad_to,
-                               f"Choose one between 1 and {longest}.")  # fmt: skip
+        raise ArgumentError.of(
+            "The length to pad to must be a whole number", pad_to, f"Choose one between 1 and {longest}."
+        )
     if pad_to is not None and not 1 <= pad_to <= longest:
         raise InputError(
             f"The input can be padded to between 1 and {longest} tokens, not {pad_to}. Choose a length in between."

@@ -44,8 +44,11 @@ def _check_kept(changes: Changes) -> Changes:
     """The same, if a pass can be found again by them. Raises ArgumentError otherwise."""
     for address, value in changes.items():
         if not isinstance(value, Rule | Real):
-            raise ArgumentError.of(f"In a store {address} can only be set to a number or a rule", value,
-                                   "For an array, use with_changes on the trace that the store gives.")  # fmt: skip
+            raise ArgumentError.of(
+                f"In a store {address} can only be set to a number or a rule",
+                value,
+                "For an array, use with_changes on the trace that the store gives.",
+            )
     return changes
 
 
@@ -60,11 +63,21 @@ class TraceStore:
     turn, if it has one. runs: how many were begun.
     """
 
-    def __init__(self, trace_bytes: int = 1_000_000_000, cache_bytes: int = 500_000_000, at_once: int = CORES,
-                 show: Show = nullcontext, guard: Callable[[], object] = lambda: None, who: Callable[[], str] = str,
-                 callers: Line | None = None) -> None:  # fmt: skip
-        for name, number, least in (("trace_bytes", trace_bytes, 0), ("cache_bytes", cache_bytes, 0),
-                                    ("at_once", at_once, 1)):  # fmt: skip
+    def __init__(
+        self,
+        trace_bytes: int = 1_000_000_000,
+        cache_bytes: int = 500_000_000,
+        at_once: int = CORES,
+        show: Show = nullcontext,
+        guard: Callable[[], object] = lambda: None,
+        who: Callable[[], str] = str,
+        callers: Line | None = None,
+    ) -> None:
+        for name, number, least in (
+            ("trace_bytes", trace_bytes, 0),
+            ("cache_bytes", cache_bytes, 0),
+            ("at_once", at_once, 1),
+        ):
             if not isinstance(number, Real) or number < least:
                 raise ArgumentError.of(f"{name} must be a number of at least {least}", number, "Choose a larger one.")
         self._traces: Pool[Key, Trace] = Pool(trace_bytes, lambda trace: trace.nbytes)
@@ -104,9 +117,16 @@ class TraceStore:
         """Keep no trace of a model that is gone, since each one holds on to its parameters."""
         self._traces.drop(lambda trace: trace.model is model)
 
-    def get(self, model: Model, text: str, text_pair: str | None = None, pad_to: int | None = None,
-            masked: Iterable[int] = (), program: str = "bert",
-            changes: Asked | None = None) -> Trace:  # fmt: skip
+    def get(
+        self,
+        model: Model,
+        text: str,
+        text_pair: str | None = None,
+        pad_to: int | None = None,
+        masked: Iterable[int] = (),
+        program: str = "bert",
+        changes: Asked | None = None,
+    ) -> Trace:
         """The trace of a text: from the store, from a run that another session has begun, or from a run of its own.
 
         changes: as `Trace.with_changes` takes them, but for arrays; the pass without them is stored as well. Raises

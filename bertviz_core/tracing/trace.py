@@ -52,8 +52,7 @@ class Trace:
     threads: on how many PyTorch computed them, and computes again what is looked at.
     """
 
-    def __init__(self, model: Model, encoding: Encoding, program: str = "bert",
-                 cache: Cache | None = None) -> None:  # fmt: skip
+    def __init__(self, model: Model, encoding: Encoding, program: str = "bert", cache: Cache | None = None) -> None:
         encoding = check_encoding(model, encoding)
         if cache is not None and not isinstance(cache, ByteLRU):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may have no types
             raise ArgumentError.of("A trace's cache must be a ByteLRU", cache, "Leave it out for one of its own.")
@@ -306,9 +305,17 @@ class Trace:
         return symbol, {axis: range(fixed[axis], fixed[axis] + 1) for axis in symbol.axes}, step
 
 
-def run(model: Model, text: str | Encoding, text_pair: str | None = None, *, pad_to: int | None = None,
-        masked: Iterable[int] = (), program: str = "bert", changes: Asked | None = None,
-        cache: Cache | None = None) -> Trace:  # fmt: skip
+def run(
+    model: Model,
+    text: str | Encoding,
+    text_pair: str | None = None,
+    *,
+    pad_to: int | None = None,
+    masked: Iterable[int] = (),
+    program: str = "bert",
+    changes: Asked | None = None,
+    cache: Cache | None = None,
+) -> Trace:
     """The forward pass of one text, or of two, with every intermediate under its address.
 
     text: a sentence, or tokens already encoded; pad_to, masked: as `encode` takes them; program: "bert", or the

@@ -26,8 +26,13 @@ def _(scene, name):
     cell, word = _outcome(base, scene)
     places, without = _zero_each(scene.trace, tuple(kept.items()), cell)
     at = int(without.argmin())
-    values = {"was": float(base[cell]), "without": float(without[at]), "name": word, "layer": places[at][0],
-              "head": places[at][1]}  # fmt: skip
+    values = {
+        "was": float(base[cell]),
+        "without": float(without[at]),
+        "name": word,
+        "layer": places[at][0],
+        "head": places[at][1],
+    }
     relation = {"needed most": "SMALLEST", "answer falls": "ABOVE"}.get(name, "LOWEST")
     return Truth(values, relation, None if relation == "ABOVE" else without, None if relation == "ABOVE" else at)
 
@@ -86,8 +91,11 @@ def _(scene):
     final = scene.entry(leaders[-1])
     words = [word for word in dict.fromkeys(scene.entry(i) for i in leaders[:since]) if word != final]
     quoted = [f"“{word}”" for word in words]
-    told = ", ".join(quoted[:3]) + " …" if len(words) > 3 else " and ".join(
-        filter(None, [", ".join(quoted[:-1]), quoted[-1]]))  # fmt: skip
+    told = (
+        ", ".join(quoted[:3]) + " …"
+        if len(words) > 3
+        else " and ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
+    )
     return Truth({"names": told, "s": "s" if len(words) == 1 else ""})
 
 
@@ -252,8 +260,14 @@ def _letters(scene, start, end):
 @oracle("tokens read")
 def _(scene):
     words = [i for i, token in enumerate(scene.tokens) if token not in scene.special] or [0]
-    return Truth({"tokens": sum(scene.view.outcome.before.encoding.mask), "word": scene.tokens[words[0]],
-                  "id": scene.trace.encoding.ids[words[0]], "size": scene.config.vocab_size})  # fmt: skip
+    return Truth(
+        {
+            "tokens": sum(scene.view.outcome.before.encoding.mask),
+            "word": scene.tokens[words[0]],
+            "id": scene.trace.encoding.ids[words[0]],
+            "size": scene.config.vocab_size,
+        }
+    )
 
 
 def _guess(scene):

@@ -60,8 +60,9 @@ def _(scene, name):
     total = scene["embeddings.sum"][scene.token, component]
     put = any(str(address).startswith("embeddings.sum") for address in scene.trace.changes)
     assert (name == "three summands, put") == put
-    return Truth({"component": component, "total": total, "summands": [*summands.values()],
-                  "sum": sum(summands.values())})  # fmt: skip
+    return Truth(
+        {"component": component, "total": total, "summands": [*summands.values()], "sum": sum(summands.values())}
+    )
 
 
 @oracle("largest summand", "no larger summand")
@@ -120,8 +121,9 @@ def _cosine(x, y):
 def _(scene, name):
     after = [scene.own("output.LayerNorm", i) for i in range(scene.config.num_hidden_layers)]
     stages = [scene["embeddings.LayerNorm"], *after]
-    turns = np.array([[_cosine(x, y) for x, y in zip(now, was, strict=True)]
-                      for was, now in itertools.pairwise(stages)])  # fmt: skip
+    turns = np.array(
+        [[_cosine(x, y) for x, y in zip(now, was, strict=True)] for was, now in itertools.pairwise(stages)]
+    )
     means = turns[:, scene.real].mean(axis=1)
     most = int(means.argmin())
     relation = {"lowest cosine": "SMALLEST", "no lower cosine": "LOWEST"}[name]
@@ -229,8 +231,9 @@ def _(scene, name):
     """Candidates that a search tries: from each place in a word where a piece begins, all ends down to the piece's."""
     tokenizer = scene.trace.model.tokenizer
     words = {word for text in (scene.view.text, scene.view.pair) if text for word in tokenizer.record(text).words}
-    tried = np.array([_count_candidates(tokenizer, word.text) for word in words
-                      if word.searches and word.pieces != (word.text,)])  # fmt: skip
+    tried = np.array(
+        [_count_candidates(tokenizer, word.text) for word in words if word.searches and word.pieces != (word.text,)]
+    )
     most = int(tried.argmax())
     relation = {"longest search": "LARGEST", "no longer search": "HIGHEST"}[name]
     return Truth({"tried": tried[most]}, relation, tried, most)

@@ -8,8 +8,13 @@ from bertviz_core.tracing.rewrites import Rule
 from bertviz_core.ui.frame.resources import get_store
 from tests.claims.truths import Truth, angle, length, oracle, softmax
 
-WAYS = {"almost the same way": (0, 25), "partly the same way": (25, 84), "almost a right angle": (84, 95),
-        "partly against it": (95, 155), "almost the opposite way": (155, 180.1)}  # fmt: skip
+WAYS = {
+    "almost the same way": (0, 25),
+    "partly the same way": (25, 84),
+    "almost a right angle": (84, 95),
+    "partly against it": (95, 155),
+    "almost the opposite way": (155, 180.1),
+}
 
 
 @oracle("looks at nothing")
@@ -122,8 +127,13 @@ def _(scene, name):
     head, key = np.unravel_index(missed.argmax(), missed.shape)
     assert missed.max() >= 0.5
     assert (name == "takes less of it") == (key == taken[scene.head].argmax())
-    values = {"most": taken[scene.head].max(), "less": taken[head, key], "key": scene.name(key),
-              "weight": scene.weights[head, key], "other": int(head)}  # fmt: skip
+    values = {
+        "most": taken[scene.head].max(),
+        "less": taken[head, key],
+        "key": scene.name(key),
+        "weight": scene.weights[head, key],
+        "other": int(head),
+    }
     return Truth(values, "ABOVE")
 
 
@@ -180,9 +190,14 @@ def _(scene, _name):
 
 @oracle("longest row", "no longer row")
 def _(scene, name):
-    rows = {part: length(scene[f"embeddings.{table}"][scene.token])
-            for part, table in (("word", "word_embeddings"), ("position", "position_embeddings"),
-                                ("segment", "token_type_embeddings"))}  # fmt: skip
+    rows = {
+        part: length(scene[f"embeddings.{table}"][scene.token])
+        for part, table in (
+            ("word", "word_embeddings"),
+            ("position", "position_embeddings"),
+            ("segment", "token_type_embeddings"),
+        )
+    }
     most = max(rows, key=lambda part: rows[part])
     relation = {"longest row": "LARGEST", "no longer row": "HIGHEST"}[name]
     return Truth({"length": rows[most], "name": most}, relation, np.array([*rows.values()]), [*rows].index(most))
@@ -211,8 +226,13 @@ def _(scene, name):
     mine = [a for a in steps if not a.startswith("encoder.layer.") or a.startswith(f"encoder.layer.{scene.layer}.")]
     rules = any(isinstance(value, Rule) for value in scene.trace.changes.values())
     assert name == "formulas and changes" or not rules
-    return Truth({"formulas": len(mine), "layers": scene.config.num_hidden_layers,
-                  "numbers": sum(math.prod(scene.trace.shape(a)) for a in steps)})  # fmt: skip
+    return Truth(
+        {
+            "formulas": len(mine),
+            "layers": scene.config.num_hidden_layers,
+            "numbers": sum(math.prod(scene.trace.shape(a)) for a in steps),
+        }
+    )
 
 
 def _fit(scene):

@@ -23,7 +23,7 @@ PHRASES = {
         "predictions": ["Masked positions and the first "],
         "predictions_words": ["Most likely words"],
         "predictions_reason": [" products, largest first"],
-        "query_key_value": ["Best fit first"],
+        "query_key_value_fit": ["Best fit first"],
         "sentence": [" highest of ", " largest in size, all others together"],
         "sentence_answer": [" highest of ", "The highest start logits", "The highest end logits", "The best answers",
                             "compare with the best"],
@@ -97,5 +97,12 @@ PHRASES = {
     },
 }  # fmt: skip
 # Modules whose sentences have tests of their own, and are none of these claims.
-ELSEWHERE = ("overview_canvas", "overview_stops", "training", "training_folds", "training_lead",
-             "training_step", "training_told")  # fmt: skip
+ELSEWHERE = (
+    "overview_canvas",
+    "overview_stops",
+    "training",
+    "training_folds",
+    "training_lead",
+    "training_step",
+    "training_told",
+)

@@ -60,8 +60,9 @@ def list_states(models, count, seed) -> Iterator[State]:
         config = model.config
         for place in range(min(PLACES, count - number)):
             rows = len(before.tokens)
-            chosen = Selection(rng.randrange(config.num_hidden_layers), rng.randrange(config.num_attention_heads),
-                               rng.randrange(rows))  # fmt: skip
+            chosen = Selection(
+                rng.randrange(config.num_hidden_layers), rng.randrange(config.num_attention_heads), rng.randrange(rows)
+            )
             if changes and rng.random() < 0.6:
                 chosen = _look_there(rng, chosen, next(iter(changes)))
             show = rng.choice(SHOWN) if changes and rng.random() < 0.3 else AFTER
@@ -132,12 +133,15 @@ def _draw_change(rng, trace):
     ]
     answers = {
         "cls.predictions.probs": [
-            {"cls.predictions.transform.activation": "relu"}, {"cls.predictions.decoder[vocab=7]": 30.0},
-            {"cls.predictions.transform.LayerNorm": 0.0}, {"cls.predictions.decoder": 1.0},
-            {"cls.predictions.probs": 0.0}, {"cls.predictions.probs": 0.0, "cls.predictions.probs[vocab=7]": 0.9},
+            {"cls.predictions.transform.activation": "relu"},
+            {"cls.predictions.decoder[vocab=7]": 30.0},
+            {"cls.predictions.transform.LayerNorm": 0.0},
+            {"cls.predictions.decoder": 1.0},
+            {"cls.predictions.probs": 0.0},
+            {"cls.predictions.probs": 0.0, "cls.predictions.probs[vocab=7]": 0.9},
         ],
         "classifier.probs": [{"classifier.probs": 0.0}],
-    }  # fmt: skip
+    }
     of_answers = [change for path, changes in answers.items() if path in trace for change in changes]
     return rng.choice(of_answers if of_answers and rng.random() < 0.3 else kinds)
 
@@ -158,9 +162,13 @@ def _look_there(rng, chosen, address):
 
 def _draw_says(rng, rows):
     """What the URL says to single pages."""
-    says = {"where": rng.choice(("attention", "feed-forward")), "document": rng.choice(list(DOCUMENT_PROGRAMS)),
-            "score_row": rng.choice(("Hello", "how", "?")), "component": rng.choice(("", "", "5")),
-            "scores": rng.choice(("", "", "0.1=99;0.4=99;0.0=-3", "0.2=1.5", _EVEN_ROW))}  # fmt: skip
+    says = {
+        "where": rng.choice(("attention", "feed-forward")),
+        "document": rng.choice(list(DOCUMENT_PROGRAMS)),
+        "score_row": rng.choice(("Hello", "how", "?")),
+        "component": rng.choice(("", "", "5")),
+        "scores": rng.choice(("", "", "0.1=99;0.4=99;0.0=-3", "0.2=1.5", _EVEN_ROW)),
+    }
     if rng.random() < 0.3:
         says["beside"] = rng.choice(list(PROGRAMS))
     if rng.random() < 0.3:

@@ -237,6 +237,9 @@ def find_faults(claim, scene):
     if claim.relation.name != truth.relation:
         return [f"{claim.name!r} compares by {claim.relation.name}, not by {truth.relation}"]
     used = {name: part.text for name, part in claim.parts.items() if f"{{{name}}}" in claim.form}
-    faults = [f"{claim.name!r}: {text!r} is {truth.values[name]!r} in {claim.text!r}" for name, text in used.items()
-              if text not in claim.text or not tells(text, truth.values[name])]  # fmt: skip
+    faults = [
+        f"{claim.name!r}: {text!r} is {truth.values[name]!r} in {claim.text!r}"
+        for name, text in used.items()
+        if text not in claim.text or not tells(text, truth.values[name])
+    ]
     return faults if stands(claim, truth) else [*faults, f"{claim.name!r} is not so: {claim.text!r}, {truth}"]

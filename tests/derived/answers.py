@@ -65,8 +65,12 @@ def tanh_curve(s: Scene) -> Truth:
     reach = max(float(np.abs(before).max()), 3.0) + 0.5
     grid = np.linspace(-reach, reach, 160)
     told = [sum(abs(x) > 0.9 for x in after) / len(after), 0.9]
-    return Truth([points("this model", x=grid, y=np.tanh(grid)), points("this token", x=before, y=after)], after,
-                 told=told, worked=[after[strongest(after)]])  # fmt: skip
+    return Truth(
+        [points("this model", x=grid, y=np.tanh(grid)), points("this token", x=before, y=after)],
+        after,
+        told=told,
+        worked=[after[strongest(after)]],
+    )
 
 
 def classify(s: Scene, address: str) -> np.ndarray:
@@ -88,8 +92,11 @@ def next_sentence(s: Scene, probs: str) -> Truth:
 def other_pairs(s: Scene) -> Truth:
     """What Hugging Face's head says of other pairs with the same first sentence, by Hugging Face's tokenizer."""
     a, b = s.shown.view.text, s.shown.view.pair
-    pairs = {"A again": (a, a), "another subject": (a, "The committee published its annual report."),
-             "perhaps the same scene": (a, "They were very tired.")}  # fmt: skip
+    pairs = {
+        "A again": (a, a),
+        "another subject": (a, "The committee published its annual report."),
+        "perhaps the same scene": (a, "They were very tired."),
+    }
     if b:
         own = {"as written": (a, b), "the same, turned around": (b, a)}
         pairs = {**own, **pairs, "words in disorder": (a, " ".join(reversed(b.split())))}
@@ -180,8 +187,9 @@ def story_hidden(s: Scene) -> Truth:
     start = s.shown.find("story", "All steps").cells[0]
     words = [i for i in s.real if s.trace.tokens[i] not in s.trace.model.tokenizer.special_tokens]
     value, hidden = read_probability(s.trace, start), [hide(s, start, i) for i in words]
-    return Truth(tables=[{"with it hidden": hidden, "change": [x - value for x in hidden]}],
-                 rows=[s.names[i] for i in words])  # fmt: skip
+    return Truth(
+        tables=[{"with it hidden": hidden, "change": [x - value for x in hidden]}], rows=[s.names[i] for i in words]
+    )
 
 
 @truth("story", "All steps")
@@ -231,8 +239,7 @@ def story_stop(s: Scene, number: str) -> Truth:
     else:
         terms = list_terms(s, path, place)
         told = [len(terms), max(terms, key=abs), sum(terms)] if terms else []
-    return Truth([ELSEWHERE] * len(panel.traces), told=[value, *told], worked=[value],
-                 may=name_places(s, at, number))  # fmt: skip
+    return Truth([ELSEWHERE] * len(panel.traces), told=[value, *told], worked=[value], may=name_places(s, at, number))
 
 
 def name_places(s: Scene, at: dict[str, int], number: str) -> list[int]:

@@ -22,11 +22,21 @@ from tests.derived.truth import (
 from tests.slips import expect_numbers
 
 WORDS = examples.WORDS
-NUMBERS = {"forward-pass-note": "000", "notebook": "001", "definition": "002", "formula-post": "003",
-           "encoder-article": "004"}  # fmt: skip
-TITLES = {"bert": "BERT as released", "forward-pass-note": "forward-pass note (000)", "notebook": "notebook (001)",
-          "definition": "definition (002)", "formula-post": "formula post (003)",
-          "encoder-article": "encoder article (004)"}  # fmt: skip
+NUMBERS = {
+    "forward-pass-note": "000",
+    "notebook": "001",
+    "definition": "002",
+    "formula-post": "003",
+    "encoder-article": "004",
+}
+TITLES = {
+    "bert": "BERT as released",
+    "forward-pass-note": "forward-pass note (000)",
+    "notebook": "notebook (001)",
+    "definition": "definition (002)",
+    "formula-post": "formula post (003)",
+    "encoder-article": "encoder article (004)",
+}
 OWN_HEAD = ("bert", "notebook", "definition")  # documents that go up to the vocabulary
 ALONE = {  # what each does otherwise than BERT
     "forward-pass-note": ("no-segment", "no-embedding-norm", "no-bias", "relu", "no-output-matrix",
@@ -65,12 +75,15 @@ def measure_documents(s: Scene) -> dict[str, list]:
         pairs |= {NUMBERS[left]: ("bert", left), f"{NUMBERS[right]} and {NUMBERS[left]}": (left, right)}
     columns = {}
     for name, (one, other) in pairs.items():
-        turned = np.array([[cosine(a, b) for a, b in zip(x, y, strict=True)]
-                           for x, y in zip(runs[one], runs[other], strict=True)])  # fmt: skip
+        turned = np.array(
+            [[cosine(a, b) for a, b in zip(x, y, strict=True)] for x, y in zip(runs[one], runs[other], strict=True)]
+        )
         apart = [float(np.abs(x - y).max()) for x, y in zip(runs[one], runs[other], strict=True)]
-        columns |= {f"{name}: cosine": list(turned[:, s.token]),
-                    f"{name}: lowest of all tokens": list(turned.min(axis=1)),
-                    f"{name}: largest difference": apart}  # fmt: skip
+        columns |= {
+            f"{name}: cosine": list(turned[:, s.token]),
+            f"{name}: lowest of all tokens": list(turned.min(axis=1)),
+            f"{name}: largest difference": apart,
+        }
     return columns
 
 
@@ -109,9 +122,11 @@ def five(s: Scene) -> Truth:
     """The last layer's cosine, and the answer."""
     turned = [turn_from_bert(s, read_layers(s, name))[-1] for name in NUMBERS]
     rows = [TITLES[name].split(" (")[0] for name in NUMBERS]
-    return Truth(tables=[{"cosine −0.2 to 1": turned, "its answer": [read_answer(s, name) for name in NUMBERS]}],
-                 rows=[f"{NUMBERS[name]}{row[0].upper()}{row[1:]}" for name, row in zip(NUMBERS, rows, strict=True)],
-                 may=[0])  # fmt: skip
+    return Truth(
+        tables=[{"cosine −0.2 to 1": turned, "its answer": [read_answer(s, name) for name in NUMBERS]}],
+        rows=[f"{NUMBERS[name]}{row[0].upper()}{row[1:]}" for name, row in zip(NUMBERS, rows, strict=True)],
+        may=[0],
+    )
 
 
 @truth("documents", "Where the * departs, step by step")
@@ -139,11 +154,15 @@ def note_lengths(s: Scene) -> Truth:
     """Its words and its last vector with as many tokens as the sentence has, and with as many as the model reads."""
     view, last = s.shown.view, f"encoder.layer.{s.layers[-1]}.output.LayerNorm"
     lengths = [len(s.trace.tokens), s.config.max_position_embeddings]
-    rows = [bv.run(s.trace.model, view.text, view.pair, pad_to=length, program="forward-pass-note")[last][s.token]
-            for length in lengths]  # fmt: skip
+    rows = [
+        bv.run(s.trace.model, view.text, view.pair, pad_to=length, program="forward-pass-note")[last][s.token]
+        for length in lengths
+    ]
     scores = [s.read_words(row.astype(np.float64)[None])[0] for row in rows]
-    return Truth(answers=[[(s.word(i), softmax(line)[i]) for i in best(line, 3)] for line in scores],
-                 told=[*(cosine(s[last][s.token], row.astype(np.float64)) for row in rows), *lengths, 512])  # fmt: skip
+    return Truth(
+        answers=[[(s.word(i), softmax(line)[i]) for i in best(line, 3)] for line in scores],
+        told=[*(cosine(s[last][s.token], row.astype(np.float64)) for row in rows), *lengths, 512],
+    )
 
 
 @truth("documents", "The steps that differ")
@@ -152,8 +171,7 @@ def differing(s: Scene) -> Truth:
     sides, told = [name for name in choose_documents(s) if name in ("notebook", "formula-post")], []
     if any(s.trace.encoding.segments) and sides:
         view = s.shown.view
-        zero = bv.run(s.trace.model, view.text, view.pair, pad_to=len(s.trace.tokens),
-                      changes={"token_type_ids": 0})  # fmt: skip
+        zero = bv.run(s.trace.model, view.text, view.pair, pad_to=len(s.trace.tokens), changes={"token_type_ids": 0})
         scores = [trace["cls.predictions.decoder"].astype(np.float64) for trace in (s.trace, zero)]
         changed = int((scores[0].argmax(axis=-1) != scores[1].argmax(axis=-1)).sum())
         told = [float(np.abs(scores[0] - scores[1]).max()), changed, len(s.trace.tokens)] * len(sides)
@@ -176,8 +194,12 @@ def slip_sigma(s: Scene) -> Truth:
     width = s.config.hidden_size
     printed, meant = ([math.sqrt(1 / width) * q for q in squares], [math.sqrt(q / width) for q in squares])
     a, b = printed[1 + 2 * s.layer], meant[1 + 2 * s.layer]
-    return Truth([points("σ as printed", y=printed), points("standard deviation", y=meant)],
-                 np.array([printed, meant]).T, told=[a, b, (b / a) ** 2], worked=[a, b])  # fmt: skip
+    return Truth(
+        [points("σ as printed", y=printed), points("standard deviation", y=meant)],
+        np.array([printed, meant]).T,
+        told=[a, b, (b / a) ** 2],
+        worked=[a, b],
+    )
 
 
 @truth("documents", "slip-residual")
@@ -191,8 +213,12 @@ def slip_residual(s: Scene) -> Truth:
     lengths = [[length(y) for y in side] for side in (first, second)]
     own = lines[1][s.layer]
     told = [own, length(x), lengths[1][s.layer], *([lines[0][s.layer]] if s.layer else [])]
-    return Truth([points("first sum", y=lines[0]), points("second sum", y=lines[1])], np.array([*lines, *lengths]).T,
-                 told=told, worked=[own])  # fmt: skip
+    return Truth(
+        [points("first sum", y=lines[0]), points("second sum", y=lines[1])],
+        np.array([*lines, *lengths]).T,
+        told=told,
+        worked=[own],
+    )
 
 
 @truth("documents", "slip-epsilon")
@@ -206,15 +232,26 @@ def slip_epsilon(s: Scene) -> Truth:
     count = len(s.trace.tokens)
     total = s[f"{at}attention.output.residual"][sorted({*range(count)[:3], *range(count)[-3:]})]
     flat, spread = total - total.mean(axis=1, keepdims=True), total.var(axis=1, keepdims=True)
-    gamma, beta, weight, bias = (s[f"{at}{path}"] for path in (
-        "attention.output.LayerNorm.weight", "attention.output.LayerNorm.bias", "intermediate.dense.weight",
-        "intermediate.dense.bias"))  # fmt: skip
-    one, other = (((flat / np.sqrt(spread + epsilon) * gamma + beta) @ weight + bias)[:, [0, 1, 2, -3, -2, -1]].ravel()
-                  for epsilon in (1e-5, 1e-12))  # fmt: skip
+    gamma, beta, weight, bias = (
+        s[f"{at}{path}"]
+        for path in (
+            "attention.output.LayerNorm.weight",
+            "attention.output.LayerNorm.bias",
+            "intermediate.dense.weight",
+            "intermediate.dense.bias",
+        )
+    )
+    one, other = (
+        ((flat / np.sqrt(spread + epsilon) * gamma + beta) @ weight + bias)[:, [0, 1, 2, -3, -2, -1]].ravel()
+        for epsilon in (1e-5, 1e-12)
+    )
     changed = sum(f"{a:.4f}" != f"{b:.4f}" for a, b in zip(one, other, strict=True))
-    return Truth([points("largest change", y=found)], np.array(found)[:, None],
-                 told=[np.abs(one - other).max(), changed, one.size],
-                 worked=[math.sqrt(own.var() + 1e-5), math.sqrt(own.var() + 1e-12)])  # fmt: skip
+    return Truth(
+        [points("largest change", y=found)],
+        np.array(found)[:, None],
+        told=[np.abs(one - other).max(), changed, one.size],
+        worked=[math.sqrt(own.var() + 1e-5), math.sqrt(own.var() + 1e-12)],
+    )
 
 
 @truth("documents", "Slips in the *")
@@ -231,8 +268,10 @@ def slip_list(s: Scene, name: str) -> Truth:
     whole = {int(number.value) for number in find_numbers(re.sub(r"\$.+?\$", " ", words)) if number.exact}
     count = len(s.trace.tokens)
     cells = [6 * min(count, 6), count * s.config.intermediate_size]  # printed in In [49], and computed
-    return Truth(told=[x for slip in document.slips for x in found.get(slip.name, ())],
-                 may=[*whole, s.layer, s.config.max_position_embeddings, 0, 3, count, *cells])  # fmt: skip
+    return Truth(
+        told=[x for slip in document.slips for x in found.get(slip.name, ())],
+        may=[*whole, s.layer, s.config.max_position_embeddings, 0, 3, count, *cells],
+    )
 
 
 SCORES = np.array(examples.SCORES)
@@ -245,9 +284,14 @@ def slip_softmax(s: Scene) -> Truth:
     sums = s.own("attention.self.probs")[s.head].sum(axis=-1)
     right = PRINTED[1:].sum(axis=1)
     told = [computed[0], right.min(), right.max(), 34, 1, PRINTED[0, 0], 6, 7, len(sums), sums.min(), sums.max(), 30]
-    return Truth([Bars(dict(zip(WORDS, PRINTED[0] / computed, strict=True)))],
-                 np.stack([PRINTED[0] / computed, PRINTED[0], computed], axis=1), told=told, worked=[computed[0]],
-                 tables=[{"printed": list(PRINTED[0]), "computed": list(computed)}], rows=list(WORDS))  # fmt: skip
+    return Truth(
+        [Bars(dict(zip(WORDS, PRINTED[0] / computed, strict=True)))],
+        np.stack([PRINTED[0] / computed, PRINTED[0], computed], axis=1),
+        told=told,
+        worked=[computed[0]],
+        tables=[{"printed": list(PRINTED[0]), "computed": list(computed)}],
+        rows=list(WORDS),
+    )
 
 
 @truth("documents", "page")

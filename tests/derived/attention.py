@@ -40,8 +40,9 @@ def projection(s: Scene, name: str) -> Truth:
     bias = s.own(f"attention.self.{name}.bias")[own]
     columns = np.stack([weight @ x, bias, weight @ x + bias], axis=1)
     row = strongest(columns[:, 2])
-    return Truth([Map(x[None]), Map(weight), Map(columns)], columns, told=[row, columns[row, 2]],
-                 worked=[columns[row, 2]])  # fmt: skip
+    return Truth(
+        [Map(x[None]), Map(weight), Map(columns)], columns, told=[row, columns[row, 2]], worked=[columns[row, 2]]
+    )
 
 
 @truth("query_key_value", "split-*")
@@ -49,8 +50,12 @@ def split(s: Scene, name: str) -> Truth:
     heads, width = s.config.num_attention_heads, s.config.head_dim
     own = read_input(s)[s.token] @ s.own(f"attention.self.{name}.weight") + s.own(f"attention.self.{name}.bias")
     rows = np.array([[own[i * width + j] for j in range(width)] for i in range(heads)])
-    return Truth([Map(own[None]), Map(rows)], rows, told=[s.head * width, (s.head + 1) * width - 1, heads * width],
-                 worked=[rows[s.head][strongest(rows[s.head])]])  # fmt: skip
+    return Truth(
+        [Map(own[None]), Map(rows)],
+        rows,
+        told=[s.head * width, (s.head + 1) * width - 1, heads * width],
+        worked=[rows[s.head][strongest(rows[s.head])]],
+    )
 
 
 @truth("attention", "dot-product")
@@ -63,10 +68,12 @@ def dot_product(s: Scene) -> Truth:
     x = list(range(len(order)))
     scaled = sum(terms) / len(terms) ** 0.5
     mask = 0.0 if s.trace.encoding.mask[s.key] else float(np.finfo(np.float32).min)
-    return Truth([points(x=x, y=y, customdata=names) for y in (terms, running)],
-                 np.stack([order, terms, running], axis=1),
-                 told=[3, running[2], running[-1], len(terms)],
-                 worked=[running[-1], scaled, scaled + mask])  # fmt: skip
+    return Truth(
+        [points(x=x, y=y, customdata=names) for y in (terms, running)],
+        np.stack([order, terms, running], axis=1),
+        told=[3, running[2], running[-1], len(terms)],
+        worked=[running[-1], scaled, scaled + mask],
+    )
 
 
 def told_of(s: Scene, shown: list[int]) -> list[float]:
@@ -87,10 +94,13 @@ def angles(s: Scene) -> Truth:
     shown = choose_keys(s)
     turned, long, product = ([found[i][part] for i in shown] for part in range(3))
     return Truth(
-        [Bars({s.names[i]: found[i][0] for i in shown})], np.array(found), told=[length(q), *told_of(s, shown)],
-        worked=[found[s.key][2]], rows=[s.names[i] for i in shown],
+        [Bars({s.names[i]: found[i][0] for i in shown})],
+        np.array(found),
+        told=[length(q), *told_of(s, shown)],
+        worked=[found[s.key][2]],
+        rows=[s.names[i] for i in shown],
         tables=[{"cosine": turned, "length of k": long, "dot product R": product}],
-    )  # fmt: skip
+    )
 
 
 @truth("attention", "softmax")
@@ -101,16 +111,27 @@ def softmax_row(s: Scene) -> Truth:
     running = list(itertools.accumulate(powers))
     shares, plain = [power / running[-1] for power in powers], [float(np.exp(x)) for x in scores]
     shown = choose_keys(s)
-    part = {name: [values[i] for i in shown] for name, values in {
-        "masked score S": [x if x > MASKED else "masked out" for x in scores.tolist()],
-        "S − max": [x if y > MASKED else "masked out" for x, y in zip(below.tolist(), scores, strict=True)],
-        "e^(S − max)": powers, "sum so far": running, "attention weight": shares,
-        "e^S, not shifted": plain}.items()}  # fmt: skip
+    part = {
+        name: [values[i] for i in shown]
+        for name, values in {
+            "masked score S": [x if x > MASKED else "masked out" for x in scores.tolist()],
+            "S − max": [x if y > MASKED else "masked out" for x, y in zip(below.tolist(), scores, strict=True)],
+            "e^(S − max)": powers,
+            "sum so far": running,
+            "attention weight": shares,
+            "e^S, not shifted": plain,
+        }.items()
+    }
     sums, drawn = part["sum so far"], part["e^(S − max)"]
     bars = points(x=drawn, base=[a - b for a, b in zip(sums, drawn, strict=True)])
-    return Truth([bars, points(x=sums)], np.stack([scores, below, powers, running, shares, plain], axis=1),
-                 told=[max(scores), running[-1], sum(plain), *told_of(s, shown)], worked=[shares[s.key]], tables=[part],
-                 rows=[s.names[i] for i in shown])  # fmt: skip
+    return Truth(
+        [bars, points(x=sums)],
+        np.stack([scores, below, powers, running, shares, plain], axis=1),
+        told=[max(scores), running[-1], sum(plain), *told_of(s, shown)],
+        worked=[shares[s.key]],
+        tables=[part],
+        rows=[s.names[i] for i in shown],
+    )
 
 
 def choose_listed(s: Scene, sizes: Sequence[float]) -> list[int]:
@@ -132,25 +153,38 @@ def brought(s: Scene) -> Truth:
     looked, bringing = int(np.argmax(probs)), int(np.argmax(lengths))
     told = [looked] if looked == bringing else [looked, bringing, float(probs[looked])]
     along = [float(part @ total) / float(total @ total) for part in parts]
-    columns = {"attention weight A": probs, "length of V": [length(value) for value in values],
-               "length of A V": lengths, "fraction of the sum": along}  # fmt: skip
-    return Truth([Rows({**rows, "sum": total})], np.vstack([parts, total]),
-                 told=[*told, *([len(shown)] if others else [])], worked=[total[strongest(total)]],
-                 rows=[s.names[i] for i in shown],
-                 tables=[{name: [float(column[i]) for i in shown] for name, column in columns.items()}])  # fmt: skip
+    columns = {
+        "attention weight A": probs,
+        "length of V": [length(value) for value in values],
+        "length of A V": lengths,
+        "fraction of the sum": along,
+    }
+    return Truth(
+        [Rows({**rows, "sum": total})],
+        np.vstack([parts, total]),
+        told=[*told, *([len(shown)] if others else [])],
+        worked=[total[strongest(total)]],
+        rows=[s.names[i] for i in shown],
+        tables=[{name: [float(column[i]) for i in shown] for name, column in columns.items()}],
+    )
 
 
 def weigh(s: Scene) -> np.ndarray:
     """The chosen token's heads, (head, head_dim)."""
-    return np.array([p[s.token] @ v for p, v in zip(s.own("attention.self.probs"), s.own("attention.self.value"),
-                                                    strict=True)])  # fmt: skip
+    return np.array(
+        [p[s.token] @ v for p, v in zip(s.own("attention.self.probs"), s.own("attention.self.value"), strict=True)]
+    )
 
 
 @truth("attention_output", "merged")
 def merged(s: Scene) -> Truth:
     rows, width = weigh(s), s.config.head_dim
-    return Truth([Map(rows.reshape(1, -1)), Map(rows)], rows, told=[s.head * width, (s.head + 1) * width - 1],
-                 worked=[rows[s.head][strongest(rows[s.head])]])  # fmt: skip
+    return Truth(
+        [Map(rows.reshape(1, -1)), Map(rows)],
+        rows,
+        told=[s.head * width, (s.head + 1) * width - 1],
+        worked=[rows[s.head][strongest(rows[s.head])]],
+    )
 
 
 @truth("attention_output", "encoder.layer.*.attention.self.context")
@@ -179,10 +213,16 @@ def head_parts(s: Scene) -> Truth:
     assert abs(sum(along[:-1]) - 1) < 1e-6  # the parts are together what the sum is
     weight, heads = s.own("attention.output.dense.weight"), s.config.num_attention_heads
     return Truth(
-        [Map(weigh(s)), Blocked(weight.reshape(heads, -1, weight.shape[1])), Rows(drawn),
-         points("share", x=along[:-1])],
-        np.stack(list(drawn.values())), told=[heads], worked=[total[strongest(total)]],
-    )  # fmt: skip
+        [
+            Map(weigh(s)),
+            Blocked(weight.reshape(heads, -1, weight.shape[1])),
+            Rows(drawn),
+            points("share", x=along[:-1]),
+        ],
+        np.stack(list(drawn.values())),
+        told=[heads],
+        worked=[total[strongest(total)]],
+    )
 
 
 @dataclass(frozen=True)
@@ -221,8 +261,12 @@ def taken(s: Scene) -> Truth:
     rest = [i for i in s.listed if i not in shown]
     others = np.sum([parts[i] for i in rest], axis=0) if rest else total
     along = [float(part @ total) / float(total @ total) for part in parts]
-    sums = {"weight": sum(probs[i] for i in rest), "length": np.nan, "taken": length(others),
-            "part": sum(along[i] for i in rest)}  # fmt: skip
+    sums = {
+        "weight": sum(probs[i] for i in rest),
+        "length": np.nan,
+        "taken": length(others),
+        "part": sum(along[i] for i in rest),
+    }
     columns = {"weight": probs, "length": [length(value) for value in values], "taken": lengths, "part": along}
     drawn = []
     for name, column in columns.items():

@@ -57,19 +57,26 @@ def longest_piece(s: Scene, word: str) -> Truth:
 def tokens(s: Scene) -> Truth:
     read, view = s.trace.encoding, s.shown.view
     size, count = len(view.typed), len(read)
-    columns = {"input_ids": list(read.ids), "position_ids": list(range(count)), "token_type_ids": list(read.segments),
-               "attention_mask": [1] * size + [0] * (count - size)}  # fmt: skip
+    columns = {
+        "input_ids": list(read.ids),
+        "position_ids": list(range(count)),
+        "token_type_ids": list(read.segments),
+        "attention_mask": [1] * size + [0] * (count - size),
+    }
     tables, told = [columns], []
     if count > size:
         scaled, probs = (s.own(f"attention.self.{leaf}")[s.head, s.token] for leaf in ("scaled", "probs"))
         lowest = float(np.finfo(np.float32).min)
         shares = softmax(np.where(np.arange(count) < size, scaled, -np.inf))
         most = int(shares.argmax())
-        tables.append({
-            "attention_mask": [1, 0, None], "scaled score": [scaled[most], scaled[size], None],
-            "masked score": [scaled[most], scaled[size] + lowest, None],
-            "attention weight": [shares[most], 0.0, float(probs[size:].sum())],
-        })  # fmt: skip
+        tables.append(
+            {
+                "attention_mask": [1, 0, None],
+                "scaled score": [scaled[most], scaled[size], None],
+                "masked score": [scaled[most], scaled[size] + lowest, None],
+                "attention weight": [shares[most], 0.0, float(probs[size:].sum())],
+            }
+        )
     return Truth(told=told, tables=tables)
 
 
@@ -78,8 +85,12 @@ def count_parameters(s: Scene) -> dict[str, int]:
     sums: dict[str, int] = {}
     for name, parameter in s.hf.named_parameters():
         layer = re.search(r"encoder\.layer\.(\d+)\.", name)
-        heads = {"cls.predictions": "masked language model", "cls.seq_relationship": "next sentence",
-                 "bert.pooler": "pooler", "classifier": "classifier"}  # fmt: skip
+        heads = {
+            "cls.predictions": "masked language model",
+            "cls.seq_relationship": "next sentence",
+            "bert.pooler": "pooler",
+            "classifier": "classifier",
+        }
         part = f"layer {layer[1]}" if layer else next((v for k, v in heads.items() if name.startswith(k)), "embeddings")
         sums[part] = sums.get(part, 0) + parameter.numel()
     return sums
@@ -117,8 +128,13 @@ def areas(s: Scene) -> Truth:
     groups = {group: sum(n for name, n in sizes.items() if re.match(mark, name)) for group, mark in GROUPS.items()}
     table = s.shown.find("parameters", "parameter-areas").tables[0]
     assert sorted(table.rows) == sorted(group for group, count in groups.items() if count)
-    held = [[sum(n for name, n in sizes.items() if re.match(GROUPS[group], name) and re.search(mark, name))
-             for mark in marks] for group, marks in TILES.items()]  # fmt: skip
+    held = [
+        [
+            sum(n for name, n in sizes.items() if re.match(GROUPS[group], name) and re.search(mark, name))
+            for mark in marks
+        ]
+        for group, marks in TILES.items()
+    ]
     held.append([groups[group] for group in table.rows if group not in TILES])
     x, width, base, y = [], [], [], []
     for column in held:
@@ -129,11 +145,16 @@ def areas(s: Scene) -> Truth:
             base.append(sum(column[:i]) / sum(column))
             y.append(count / sum(column))
     return Truth(
-        [points(x=x, width=width, base=base, y=y)], told=[total, len(sizes), 4 * total],
-        tables=[{"numbers": [groups[row] for row in table.rows],
-                 "% of all": [100 * groups[row] / total for row in table.rows]}],
+        [points(x=x, width=width, base=base, y=y)],
+        told=[total, len(sizes), 4 * total],
+        tables=[
+            {
+                "numbers": [groups[row] for row in table.rows],
+                "% of all": [100 * groups[row] / total for row in table.rows],
+            }
+        ],
         worked=[groups["attention"], groups["feed-forward"]],
-    )  # fmt: skip
+    )
 
 
 @truth("parameters", "Parts and config.json")
@@ -178,11 +199,13 @@ def all_tensors(s: Scene) -> Truth:
         sizes.append(values.numel())
         counted.append(100 * values.numel() / total if first == address else 0)
         tied.append("" if first == address else first)
-        shapes.append(" × ".join(f"{axis} {size:,}" for axis, size in zip(s.trace.dims(address), values.shape,
-                                                                          strict=True)))  # fmt: skip
+        shapes.append(
+            " × ".join(f"{axis} {size:,}" for axis, size in zip(s.trace.dims(address), values.shape, strict=True))
+        )
         stored.append(" × ".join(f"{size:,}" for size in read_stored(s, address)))
-    return Truth(frames=[{"shape": shapes, "in the file": stored, "numbers": sizes, "% of all": counted,
-                          "tied to": tied}])  # fmt: skip
+    return Truth(
+        frames=[{"shape": shapes, "in the file": stored, "numbers": sizes, "% of all": counted, "tied to": tied}]
+    )
 
 
 @truth("parameters", "sizes-*")
@@ -206,8 +229,12 @@ def blocks(s: Scene, name: str) -> Truth:
         return Truth([Blocks(matrix, 1, 1)], matrix)
     rows, columns = (96, 128) if len(matrix) > 1 else (1, 12_000)
     height, width = (math.ceil(size / most) for size, most in zip(matrix.shape, (rows, columns), strict=True))
-    found = np.array([[math.sqrt(np.mean(matrix[i : i + height, j : j + width] ** 2))
-                       for j in range(0, matrix.shape[1], width)] for i in range(0, len(matrix), height)])  # fmt: skip
+    found = np.array(
+        [
+            [math.sqrt(np.mean(matrix[i : i + height, j : j + width] ** 2)) for j in range(0, matrix.shape[1], width)]
+            for i in range(0, len(matrix), height)
+        ]
+    )
     return Truth([Blocks(found, height, width)], found, told=[height, width], worked=[found[0, 0]])
 
 
@@ -239,12 +266,25 @@ def glossary(s: Scene) -> Truth:
 def axes(s: Scene) -> Truth:
     n, config = len(s.trace.tokens), s.config
     found = {
-        "token": n, "query": n, "key": n, "head": config.num_attention_heads, "head_dim": config.head_dim,
-        "hidden": config.hidden_size, "concat": config.hidden_size, "intermediate": config.intermediate_size,
-        "transform": config.hidden_size, "vocab": config.vocab_size, "position": config.max_position_embeddings,
-        "segment": config.type_vocab_size, "pooled": config.hidden_size, "relation": 2,
-    }  # fmt: skip
+        "token": n,
+        "query": n,
+        "key": n,
+        "head": config.num_attention_heads,
+        "head_dim": config.head_dim,
+        "hidden": config.hidden_size,
+        "concat": config.hidden_size,
+        "intermediate": config.intermediate_size,
+        "transform": config.hidden_size,
+        "vocab": config.vocab_size,
+        "position": config.max_position_embeddings,
+        "segment": config.type_vocab_size,
+        "pooled": config.hidden_size,
+        "relation": 2,
+    }
     drawn = s.shown.find("notation", "axis-lengths").labels
     assert sorted(drawn) == sorted(found)
-    return Truth([Bars({name: found[name] for name in drawn})], np.array([[found[name] for name in drawn]]),
-                 worked=[config.num_attention_heads * config.head_dim])  # fmt: skip
+    return Truth(
+        [Bars({name: found[name] for name in drawn})],
+        np.array([[found[name] for name in drawn]]),
+        worked=[config.num_attention_heads * config.head_dim],
+    )

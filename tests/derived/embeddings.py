@@ -21,8 +21,7 @@ from tests.derived.truth import (
 )
 from tests.derived.vectors import norm
 
-PARTS = {"word": "word_embeddings", "position": "position_embeddings", "segment": "token_type_embeddings",
-         "sum": "sum"}  # fmt: skip
+PARTS = {"word": "word_embeddings", "position": "position_embeddings", "segment": "token_type_embeddings", "sum": "sum"}
 
 
 def strips(s: Scene, addresses: dict[str, str]) -> Rows:
@@ -61,8 +60,10 @@ def same_rows(s: Scene) -> Truth:
 @truth("embeddings", "embeddings.LayerNorm[token=*]")
 def fixed_size(s: Scene, token: str) -> Truth:
     leaves = {"sum": "sum", "normalized": "LayerNorm.normalized", "LayerNorm": "LayerNorm"}
-    return Truth([strips(s, {name: f"embeddings.{leaf}" for name, leaf in leaves.items()})],
-                 told=[s[f"embeddings.{leaf}"][s.token].std() for leaf in leaves.values()])  # fmt: skip
+    return Truth(
+        [strips(s, {name: f"embeddings.{leaf}" for name, leaf in leaves.items()})],
+        told=[s[f"embeddings.{leaf}"][s.token].std() for leaf in leaves.values()],
+    )
 
 
 @truth("embeddings", "How long the three rows and their sum are")
@@ -89,8 +90,12 @@ def neighbours(s: Scene) -> Truth:
 
 
 def sinusoids(count: int, width: int) -> np.ndarray:
-    return np.array([[(math.cos if j % 2 else math.sin)(i / 10000 ** ((j - j % 2) / width)) for j in range(width)]
-                     for i in range(count)])  # fmt: skip
+    return np.array(
+        [
+            [(math.cos if j % 2 else math.sin)(i / 10000 ** ((j - j % 2) / width)) for j in range(width)]
+            for i in range(count)
+        ]
+    )
 
 
 def learned(s: Scene) -> np.ndarray:
@@ -116,8 +121,11 @@ def positions_sinusoidal(s: Scene) -> Truth:
 def position_nearness(s: Scene) -> Truth:
     table = learned(s)
     found = [cosines(table)[s.token], cosines(sinusoids(*table.shape))[s.token]]
-    return Truth([points("learned", y=found[0]), points("sinusoidal", y=found[1])], np.stack(found),
-                 worked=[found[0][s.token + 1]])  # fmt: skip
+    return Truth(
+        [points("learned", y=found[0]), points("sinusoidal", y=found[1])],
+        np.stack(found),
+        worked=[found[0][s.token + 1]],
+    )
 
 
 @truth("embeddings", "positions-*-cosines")

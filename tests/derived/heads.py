@@ -11,10 +11,25 @@ from tests.derived.reading import Panel
 from tests.derived.truth import Map, Scene, Truth, best, points, softmax, truth, window
 
 LINES = 40  # tokens of the lines, and of the large map that has lines
-SHARES = {"previous": "previous", "next": "next", "itself": "self", "[CLS]": "cls", "[SEP]": "sep",
-          "punctuation": "punctuation", "same word": "same_word"}  # fmt: skip
-ROLES = {"previous token": "previous", "next token": "next", "itself": "self", "[CLS]": "cls", "[SEP]": "sep",
-         "punctuation": "punctuation", "same word": "same_word", "broad": "evenness"}  # fmt: skip
+SHARES = {
+    "previous": "previous",
+    "next": "next",
+    "itself": "self",
+    "[CLS]": "cls",
+    "[SEP]": "sep",
+    "punctuation": "punctuation",
+    "same word": "same_word",
+}
+ROLES = {
+    "previous token": "previous",
+    "next token": "next",
+    "itself": "self",
+    "[CLS]": "cls",
+    "[SEP]": "sep",
+    "punctuation": "punctuation",
+    "same word": "same_word",
+    "broad": "evenness",
+}
 
 
 def is_sign(token: str) -> bool:
@@ -34,26 +49,33 @@ def measure_queries(s: Scene, layer: int, head: int) -> dict[str, list[float]]:
     tokens, special = [s.trace.tokens[i] for i in real], s.trace.model.tokenizer.special_tokens
     places, words = range(len(real)), whole_words([s.trace.tokens[i] for i in real])
     signs = [i for i in places if tokens[i] not in special and is_sign(tokens[i])]
-    same = {q: [k for k in places if k != q and words[k] == words[q] and tokens[k] not in special]
-            for q in places if tokens[q] not in special}  # fmt: skip
+    same = {
+        q: [k for k in places if k != q and words[k] == words[q] and tokens[k] not in special]
+        for q in places
+        if tokens[q] not in special
+    }
     entropy = [-sum(x * np.log2(x) for x in row if x) for row in p]
     return {
-        "previous": [p[q][q - 1] for q in places if q], "next": [p[q][q + 1] for q in places[:-1]],
-        "self": [p[q][q] for q in places], "cls": [row[tokens.index("[CLS]")] for row in p],
+        "previous": [p[q][q - 1] for q in places if q],
+        "next": [p[q][q + 1] for q in places[:-1]],
+        "self": [p[q][q] for q in places],
+        "cls": [row[tokens.index("[CLS]")] for row in p],
         "sep": [sum(x for x, t in zip(row, tokens, strict=True) if t == "[SEP]") for row in p],
         "punctuation": [sum(row[k] for k in signs) for row in p] if signs else [],
         "same_word": [sum(p[q][k] for k in keys) for q, keys in same.items() if keys],
-        "entropy": entropy, "evenness": [x / np.log2(len(real)) for x in entropy],
+        "entropy": entropy,
+        "evenness": [x / np.log2(len(real)) for x in entropy],
         "distance": [sum(x * abs(q - k) for k, x in enumerate(p[q])) for q in places],
-    }  # fmt: skip
+    }
 
 
 def measure(s: Scene, layer: int, head: int) -> dict[str, float | None]:
     """The means; nothing where no query has anything to measure."""
     known = s.measured.setdefault((layer, head), {})
     if not known:
-        known |= {name: float(np.mean(values)) if values else None
-                  for name, values in measure_queries(s, layer, head).items()}  # fmt: skip
+        known |= {
+            name: float(np.mean(values)) if values else None for name, values in measure_queries(s, layer, head).items()
+        }
     return known
 
 
@@ -72,8 +94,9 @@ def head_statistic(s: Scene) -> Truth:
     name = chosen_statistic(s)
     grid = np.array([[measure(s, i, j)[name] for j in range(s.config.num_attention_heads)] for i in s.layers])
     (a, b), (c, d) = (np.argwhere(grid == end)[0] for end in (grid.max(), grid.min()))
-    return Truth([Map(grid)], grid, told=[grid.max(), int(a), int(b), grid.min(), int(c), int(d)],
-                 worked=[grid[s.layer, s.head]])  # fmt: skip
+    return Truth(
+        [Map(grid)], grid, told=[grid.max(), int(a), int(b), grid.min(), int(c), int(d)], worked=[grid[s.layer, s.head]]
+    )
 
 
 @truth("heads", "Layer *, head by head")
@@ -106,8 +129,10 @@ def chosen_head(s: Scene, layer: str, head: str) -> Truth:
     looked = weights.argmax(axis=1)
     others = [i for i in s.real if i != s.token]
     ends = [list(zip(queries, looked[queries], strict=True)) for queries in (others, [s.token])]
-    named = points(y=list(range(len(weights))), text=[f"<b>{name}</b>" if i == looked[s.token] else name
-                                                      for i, name in enumerate(s.names)])  # fmt: skip
+    named = points(
+        y=list(range(len(weights))),
+        text=[f"<b>{name}</b>" if i == looked[s.token] else name for i, name in enumerate(s.names)],
+    )
     drawn = [*map(Curves, ends), named, Map(weights)]
     return Truth(drawn, weights)
 

@@ -41,8 +41,15 @@ def neurons(s: Scene) -> dict[str, np.ndarray]:
     total = parts.sum(axis=0) + s.own("output.dense.bias")
     lengths = np.sqrt((parts**2).sum(axis=1))
     shares = np.array([part @ total for part in parts]) / (total @ total)
-    return {"before": before, "after": after, "parts": parts, "total": total, "lengths": lengths, "shares": shares,
-            "top": np.array(best(lengths, 12))}  # fmt: skip
+    return {
+        "before": before,
+        "after": after,
+        "parts": parts,
+        "total": total,
+        "lengths": lengths,
+        "shares": shares,
+        "top": np.array(best(lengths, 12)),
+    }
 
 
 def draw_grid(x: np.ndarray) -> np.ndarray:
@@ -97,8 +104,9 @@ def contributions(s: Scene) -> Truth:
     rows |= {"bias": s.own("output.dense.bias"), "= written": found["total"]}
     x, shares = found["before"], found["shares"]
     active, quiet = int(sum(x > 0)), shares[x <= 0]
-    return Truth([Rows(rows)], np.stack(list(rows.values())),
-                 told=[active, len(x) - active, quiet.sum(), abs(quiet).max()])  # fmt: skip
+    return Truth(
+        [Rows(rows)], np.stack(list(rows.values())), told=[active, len(x) - active, quiet.sum(), abs(quiet).max()]
+    )
 
 
 @truth("feed_forward", "functions")
@@ -116,6 +124,12 @@ def functions(s: Scene) -> Truth:
 def neurons_as_a_table(s: Scene) -> Truth:
     found = neurons(s)
     rows = np.sqrt((s.own("output.dense.weight") ** 2).sum(axis=1))
-    columns = {"neuron": np.arange(len(rows)), "pre-activation": found["before"], "activation": found["after"],
-               "length of row": rows, "length written": found["lengths"], "share of sum": found["shares"]}  # fmt: skip
+    columns = {
+        "neuron": np.arange(len(rows)),
+        "pre-activation": found["before"],
+        "activation": found["after"],
+        "length of row": rows,
+        "length written": found["lengths"],
+        "share of sum": found["shares"],
+    }
     return Truth(frames=[{name: column.tolist() for name, column in columns.items()}])

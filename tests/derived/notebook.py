@@ -28,8 +28,10 @@ def printed_tensor(s: Scene) -> Truth:
 @truth("notebook", "All printed tensors")
 def printed_tensors(s: Scene) -> Truth:
     columns: dict[str, list] = {"numbers": [36] * len(TENSORS)}
-    columns |= {name: [None] * len(TENSORS) for name in ("same digits", "last digit", "rounding", "differs",
-                                                         "largest difference")}  # fmt: skip
+    columns |= {
+        name: [None] * len(TENSORS)
+        for name in ("same digits", "last digit", "rounding", "differs", "largest difference")
+    }
     return Truth(tables=[columns])
 
 
@@ -55,11 +57,21 @@ def notebook_facts(s: Scene, which: str) -> Truth:
             here[i] = str(getattr(s.hf.config, name))
         same = "✓ same" if here[i] == table.columns["printed"][i] else "✗ differs"
         of_sentence = kind in ("ids", "length", "column", "row", "answer") or (
-            kind == "shape" and not name.endswith((".weight", ".bias")))  # fmt: skip
+            kind == "shape" and not name.endswith((".weight", ".bias"))
+        )
         verdicts.append("" if of_sentence or (here[i] == "–" and not fact.slip) else "✗ error" if fact.slip else same)
     told = [verdicts.count("✓ same"), len(facts), *([10, 12] if any(fact.slip for fact in facts) else [])]
-    return Truth(told=told, tables=[{"what": table.columns["what"], "printed": table.columns["printed"],
-                                     "this model": here, "verdict": verdicts}])  # fmt: skip
+    return Truth(
+        told=told,
+        tables=[
+            {
+                "what": table.columns["what"],
+                "printed": table.columns["printed"],
+                "this model": here,
+                "verdict": verdicts,
+            }
+        ],
+    )
 
 
 @truth("notebook", "notebook-gelu")
@@ -68,5 +80,9 @@ def notebook_gelu(s: Scene) -> Truth:
     line = np.linspace(-5, 2, 141)
     curve = [gelu(float(v)) for v in line]
     held = np.vstack([np.stack([x.ravel(), y.ravel()], axis=1), np.stack([line, curve], axis=1)])
-    return Truth([points("this model", x=line, y=curve), points("this token", x=x.ravel(), y=y.ravel())], held,
-                 told=[36, -4.2322, -4.8812e-05, gelu(-4.2322)], worked=[gelu(x[0, 0])])  # fmt: skip
+    return Truth(
+        [points("this model", x=line, y=curve), points("this token", x=x.ravel(), y=y.ravel())],
+        held,
+        told=[36, -4.2322, -4.8812e-05, gelu(-4.2322)],
+        worked=[gelu(x[0, 0])],
+    )

@@ -47,12 +47,22 @@ def playground_softmax(s: Scene) -> Truth:
     powers = [math.exp(x) for x in below]
     running = list(itertools.accumulate(powers))
     shares = [power / running[-1] for power in powers]
-    columns = {"score S": scores, "S − max": below, "e^(S − max)": powers, "sum so far": running,
-               "attention weight": shares}  # fmt: skip
+    columns = {
+        "score S": scores,
+        "S − max": below,
+        "e^(S − max)": powers,
+        "sum so far": running,
+        "attention weight": shares,
+    }
     bars = points(x=powers, base=[a - b for a, b in zip(running, powers, strict=True)])
-    return Truth([bars, points(x=running)], np.stack(list(columns.values()), axis=1),
-                 told=[scores.max(), running[-1], 7], worked=[max(shares)], rows=list(WORDS),
-                 tables=[{name: [float(x) for x in column] for name, column in columns.items()}])  # fmt: skip
+    return Truth(
+        [bars, points(x=running)],
+        np.stack(list(columns.values()), axis=1),
+        told=[scores.max(), running[-1], 7],
+        worked=[max(shares)],
+        rows=list(WORDS),
+        tables=[{name: [float(x) for x in column] for name, column in columns.items()}],
+    )
 
 
 @truth("playground", "playground-shares")
@@ -84,14 +94,23 @@ def playground_printed(s: Scene) -> Truth:
     changed = sum(is_cut(*pair) and not is_rounded(*pair) for pair in pairs)
     right = PRINTED[1:].sum(axis=1)
     columns = {
-        word: [f"{text}\n{computed[i, j]:.6e}\n{mark(text, computed[i, j])} "
-               f"{abs(float(text) - computed[i, j]):.0e}".replace("-", "−")
-               for i, text in enumerate(row[j] for row in examples.SHARES)] for j, word in enumerate(WORDS)
-    }  # fmt: skip
+        word: [
+            f"{text}\n{computed[i, j]:.6e}\n{mark(text, computed[i, j])} "
+            f"{abs(float(text) - computed[i, j]):.0e}".replace("-", "−")
+            for i, text in enumerate(row[j] for row in examples.SHARES)
+        ]
+        for j, word in enumerate(WORDS)
+    }
     told = [computed[0, 0], 72.40e-6, right.min(), right.max(), 36, cut, 1, changed, 7, 30, 0.999997557, 9.99e-1]
     assert cut + 1 + 1 == 36  # one is wrong, one rounded up
-    return Truth([Map(np.log10(PRINTED / computed))], np.log10(PRINTED / computed), told=told,
-                 worked=[computed[0, 0]], tables=[columns], rows=list(WORDS))  # fmt: skip
+    return Truth(
+        [Map(np.log10(PRINTED / computed))],
+        np.log10(PRINTED / computed),
+        told=told,
+        worked=[computed[0, 0]],
+        tables=[columns],
+        rows=list(WORDS),
+    )
 
 
 @truth("playground", "playground-weighted")
@@ -107,17 +126,26 @@ def playground_weighted(s: Scene) -> Truth:
     parts = [w * table[examples.IDS.index(i)] for w, i in zip(weights, ids, strict=True)]
     total = np.sum(parts, axis=0)
     told = {"one-hot": [5], "mixed": [1.0]}.get(mix, [total[0]])
-    return Truth([Rows(dict(zip([*WORDS, "sum"], [*parts, total], strict=True)))], np.stack([*parts, total]),
-                 told=told, worked=[total[0]], tables=[{"id": ids, "attention weight": [float(w) for w in weights]}],
-                 rows=list(WORDS))  # fmt: skip
+    return Truth(
+        [Rows(dict(zip([*WORDS, "sum"], [*parts, total], strict=True)))],
+        np.stack([*parts, total]),
+        told=told,
+        worked=[total[0]],
+        tables=[{"id": ids, "attention weight": [float(w) for w in weights]}],
+        rows=list(WORDS),
+    )
 
 
 @truth("playground", "playground-positions")
 def playground_positions(s: Scene) -> Truth:
     count, width = int(s.asked.get("length", 64)), int(s.asked.get("width", 64))
     i, j = min(int(s.asked.get("at_position", 5)), count - 1), min(int(s.asked.get("at_component", 2)), width - 1)
-    matrix = np.array([[(math.cos if c % 2 else math.sin)(p / 10000 ** ((c - c % 2) / width)) for c in range(width)]
-                       for p in range(count)])  # fmt: skip
+    matrix = np.array(
+        [
+            [(math.cos if c % 2 else math.sin)(p / 10000 ** ((c - c % 2) / width)) for c in range(width)]
+            for p in range(count)
+        ]
+    )
     wave = 2 * math.pi * 10000 ** ((j - j % 2) / width)
     steps = [-(-count // 64), -(-width // 96)]
     steps[1] += steps[1] > 1 and steps[1] % 2 == 0
@@ -142,11 +170,21 @@ def playground_unscaled(s: Scene) -> Truth:
     top = int(without.argmax())
     shown = choose_some(without + shares, 12, (top,))
     bars = [Bars({s.names[i]: row[i] for i in shown}) for row in (without, shares)]
-    columns = {"dot product R": products, "weight without √d_k": without, "slope without √d_k": without * (1 - without),
-               "weight with √d_k": shares, "slope with √d_k": shares * (1 - shares)}  # fmt: skip
+    columns = {
+        "dot product R": products,
+        "weight without √d_k": without,
+        "slope without √d_k": without * (1 - without),
+        "weight with √d_k": shares,
+        "slope with √d_k": shares * (1 - shares),
+    }
     told = [without.max(), shares.max(), s.config.head_dim, *([len(shown)] if len(shown) < len(shares) else [])]
-    return Truth(bars, np.stack([without, shares], axis=1), told=told, rows=[s.names[i] for i in shown],
-                 tables=[{name: [float(column[i]) for i in shown] for name, column in columns.items()}])  # fmt: skip
+    return Truth(
+        bars,
+        np.stack([without, shares], axis=1),
+        told=told,
+        rows=[s.names[i] for i in shown],
+        tables=[{name: [float(column[i]) for i in shown] for name, column in columns.items()}],
+    )
 
 
 @truth("playground", "page")

@@ -41,10 +41,11 @@ def best_answers(s: Scene) -> Truth:
     names = [*(name_span(s, span) for span in found), "no answer"]
     columns = {
         "tokens": [f"{i}–{j}" if i < j else i for i, j in rows],
-        "start": [start[i] for i, _ in rows], "end": [end[j] for _, j in rows],
+        "start": [start[i] for i, _ in rows],
+        "end": [end[j] for _, j in rows],
         "score": [start[i] + end[j] for i, j in rows],
         "probability": [softmax(start)[i] * softmax(end)[j] for i, j in rows],
-    }  # fmt: skip
+    }
     return Truth(told=[LONGEST], tables=[columns], rows=names, worked=[columns["score"][0]])
 
 

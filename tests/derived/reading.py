@@ -247,8 +247,11 @@ def _read_drawer(panel: Panel, view) -> None:
     if panel.offered and of_cell:
         text = write_text(view, view.trace.explain(panel.offered))
         panel.formulas += _MATH.findall(text)
-        panel.texts += [part.removeprefix(":small[:gray[").removesuffix("]]") for part in text.split("\n\n")
-                        if part.startswith(":small[:gray[")]  # fmt: skip
+        panel.texts += [
+            part.removeprefix(":small[:gray[").removesuffix("]]")
+            for part in text.split("\n\n")
+            if part.startswith(":small[:gray[")
+        ]
 
 
 def read_page(page: str, root) -> list[Panel]:

@@ -69,14 +69,22 @@ def resemblance_on_the_way(s: Scene) -> Truth:
 @truth("layers", "norms")
 def norms(s: Scene) -> Truth:
     found = np.array([[length(x) for x in rows] for rows in s.states])
-    return Truth([Map(found.T)], found.T, told=[found[0, s.real].mean(), found[-1, s.real].mean()],
-                 worked=[found[s.layer + 1, s.token]])  # fmt: skip
+    return Truth(
+        [Map(found.T)],
+        found.T,
+        told=[found[0, s.real].mean(), found[-1, s.real].mean()],
+        worked=[found[s.layer + 1, s.token]],
+    )
 
 
 @truth("layers", "turns")
 def turns(s: Scene) -> Truth:
-    found = np.array([[cosine(a, b) for a, b in zip(after, before, strict=True)]
-                      for before, after in zip(s.states[:-1], s.states[1:], strict=True)])  # fmt: skip
+    found = np.array(
+        [
+            [cosine(a, b) for a, b in zip(after, before, strict=True)]
+            for before, after in zip(s.states[:-1], s.states[1:], strict=True)
+        ]
+    )
     means = found[:, s.real].mean(axis=1)
     return Truth([Map(found.T)], found.T, told=[int(means.argmin()), means.min()], worked=[found[s.layer, s.token]])
 
@@ -107,9 +115,13 @@ def paths(s: Scene, count: str) -> Truth:
     drawn = [dict(zip("xyz", part.T, strict=False)) for part in (joined, flat[at, others], flat[:, s.token])]
     seen = float(sum(parts[: int(count)]))
     held = found.transpose(1, 0, 2).reshape(-1, 3)
-    return Truth([points(**sides) for sides in drawn], held, told=[seen, 1 - seen],
-                 spans=[(shown.start, shown.stop - 1)],
-                 worked=[found[at, s.token, int(count) - 1]])  # fmt: skip
+    return Truth(
+        [points(**sides) for sides in drawn],
+        held,
+        told=[seen, 1 - seen],
+        spans=[(shown.start, shown.stop - 1)],
+        worked=[found[at, s.token, int(count) - 1]],
+    )
 
 
 def read_lens(s: Scene, token: int) -> np.ndarray:
@@ -129,8 +141,9 @@ def lens_words(s: Scene) -> Truth:
     probs = read_lens(s, s.token)
     final = best(probs[-1], 1)[0]
     columns = {"after": s.stages}
-    columns |= {f"top {k + 1}": [(s.word(i), row[i]) for row in probs for i in best(row, 3)[k : k + 1]]
-                for k in range(3)}  # fmt: skip
+    columns |= {
+        f"top {k + 1}": [(s.word(i), row[i]) for row in probs for i in best(row, 3)[k : k + 1]] for k in range(3)
+    }
     ranks = [1 + int((row > row[final]).sum()) for row in probs]
     return Truth(frames=[{**columns, f"“{s.word(final)}”": list(probs[:, final]), "its rank": ranks}])
 
@@ -170,6 +183,9 @@ def rollout_token(s: Scene) -> Truth:
     found = np.array([layer[s.token] for layer in roll_out(s)])
     shown = sorted(s.listed[i] for i in best(found[-1, s.listed], 16))
     some = [16] if len(s.real) > 16 else []
-    return Truth([Bars({s.names[i]: found[-1][i] for i in shown})], found.T,
-                 told=[found[0, s.token], found[-1, s.token], len(found) - 1, *some],
-                 worked=[found[-1, s.token]])  # fmt: skip
+    return Truth(
+        [Bars({s.names[i]: found[-1][i] for i in shown})],
+        found.T,
+        told=[found[0, s.token], found[-1, s.token], len(found) - 1, *some],
+        worked=[found[-1, s.token]],
+    )

@@ -75,8 +75,10 @@ def test_the_line_under_the_changes_tells_the_same(swapped, both):
     told = find_numbers(re.sub(r"<[^>]*>", " ", line))
     assert len(told) == 2 * len(shown)
     for i, pair in zip(shown, zip(told[::2], told[1::2], strict=True), strict=True):
-        assert all(abs(number.value - probs[i]) <= number.slack + 1e-6 for number, probs in zip(pair, (before, after),
-                                                                                            strict=True))  # fmt: skip
+        assert all(
+            abs(number.value - probs[i]) <= number.slack + 1e-6
+            for number, probs in zip(pair, (before, after), strict=True)
+        )
 
 
 @pytest.mark.parametrize(("page", "address"), [
@@ -88,8 +90,12 @@ def test_how_far_a_tensor_moved(swapped, page, address):
     text = next(text for text in swapped.shown.find(page, address).texts if "What if" in text)
     *cell, before, after, apart, mean = [number for number in find_numbers(text) if not number.exact]
     place = np.unravel_index(np.abs(new - old).argmax(), old.shape)
-    for number, expected in ((before, old[place]), (after, new[place]), (apart, new[place] - old[place]),
-                             (mean, np.abs(new - old).mean())):  # fmt: skip
+    for number, expected in (
+        (before, old[place]),
+        (after, new[place]),
+        (apart, new[place] - old[place]),
+        (mean, np.abs(new - old).mean()),
+    ):
         check_cell(number.text, float(expected), text)
     assert cell[2].value == pytest.approx(cell[1].value - cell[0].value, abs=2e-4)
 
@@ -112,8 +118,9 @@ def test_every_head_zeroed_on_the_map():
         assert abs(printed - expected / 10.0**power) < 0.0501 + 0.01 * (power < 0)
     tables = [table for element in at.get("html") for table in read_html(element.proto.body)[0]]
     (table,) = [table for table in tables if list(table.columns)[-2:] == ["without", "with"]]
-    for word, without_it, with_it, name in zip(words, *(table.columns[c] for c in ("without", "with")), table.rows,
-                                               strict=True):  # fmt: skip
+    for word, without_it, with_it, name in zip(
+        words, *(table.columns[c] for c in ("without", "with")), table.rows, strict=True
+    ):
         assert name == f"“{scene.word(word)}”"
         check_cell(without_it, float(without[LAYER, HEAD][words.index(word)]), name)
         check_cell(with_it, float(probs[word]), name)

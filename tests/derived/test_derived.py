@@ -68,8 +68,10 @@ MODELS = {
 
 def grouped(name):
     """All that looks at one scene runs in one process, where it is made once; the dearest seldom."""
-    return pytest.param(name, marks=[pytest.mark.xdist_group(f"derived: {name}"),
-                                     *([pytest.mark.rare] if name == "a long sentence" else [])])  # fmt: skip
+    return pytest.param(
+        name,
+        marks=[pytest.mark.xdist_group(f"derived: {name}"), *([pytest.mark.rare] if name == "a long sentence" else [])],
+    )
 
 
 @pytest.fixture(scope="module", params=map(grouped, SCENES))
@@ -81,8 +83,9 @@ def found(request, tmp_path_factory):
             folder = random_checkpoint(tmp_path_factory.mktemp("derived"), **MODELS[name])
             patch.setenv("BERTVIZ_MODELS", str(folder))
         scene = Scene(open_pages(asked, ["sentence"] if MODELS.get(name, {}).get("kind") else None), asked)
-        return scene, [(panel, find_truth(scene, *place) or recorded(scene, panel))
-                       for place, panel in scene.shown.panels.items()]  # fmt: skip
+        return scene, [
+            (panel, find_truth(scene, *place) or recorded(scene, panel)) for place, panel in scene.shown.panels.items()
+        ]
 
 
 def recorded(scene: Scene, panel: Panel) -> Truth:

@@ -24,8 +24,15 @@ from tests.derived.truth import ELSEWHERE, Bars, Map, Points, Rows, Scene, best,
 from tests.factory import VOCABULARY, random_checkpoint
 
 pytestmark = pytest.mark.xdist_group("derived: differences")
-ASKED = {"text": "the cat sat on the [MASK]", "layer": "1", "head": "2", "token": "5", "key_token": "3",
-         "statistic": "distance", "vectors": "sum"}  # fmt: skip
+ASKED = {
+    "text": "the cat sat on the [MASK]",
+    "layer": "1",
+    "head": "2",
+    "token": "5",
+    "key_token": "3",
+    "statistic": "distance",
+    "vectors": "sum",
+}
 SWAPPED = 2
 CHANGES = f"input_ids[token={SWAPPED}]:64"  # which the model that all is calculated with reads as well
 COMPARING = [info.name for info in PAGES if not info.unchanged]
@@ -51,8 +58,10 @@ def shown(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         folder = random_checkpoint(tmp_path_factory.mktemp("differences"), seed=6, vocab_size=len(VOCABULARY))
         patch.setenv("BERTVIZ_MODELS", str(folder))
-        yield {show: Scene(open_pages({**ASKED, "changes": CHANGES, "show": show}, COMPARING), ASKED)
-               for show in ("Before", "After", "Difference")}  # fmt: skip
+        yield {
+            show: Scene(open_pages({**ASKED, "changes": CHANGES, "show": show}, COMPARING), ASKED)
+            for show in ("Before", "After", "Difference")
+        }
 
 
 def is_derived(scene, place):

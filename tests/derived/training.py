@@ -23,8 +23,9 @@ class Nothing:
 
 def list_pieces(s: Scene) -> list[str]:
     tokenizer = s.trace.model.tokenizer
-    return [piece for text in SENTENCES for piece in tokenizer.encode(text).tokens
-            if piece not in tokenizer.special_tokens]  # fmt: skip
+    return [
+        piece for text in SENTENCES for piece in tokenizer.encode(text).tokens if piece not in tokenizer.special_tokens
+    ]
 
 
 @truth("training", "E-Training")
@@ -34,9 +35,13 @@ def training_lines(s: Scene) -> Truth:
     those of positions and words that no sentence has."""
     words, width, positions = len(set(list_pieces(s))) + SPECIAL, 32, 64
     config = BertConfig(
-        vocab_size=words, hidden_size=width, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64,
+        vocab_size=words,
+        hidden_size=width,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=64,
         max_position_embeddings=positions,
-    )  # fmt: skip
+    )
     longest = max(len(s.trace.model.tokenizer.encode(text)) for text in SENTENCES)
     weights = sum(parameter.numel() for parameter in BertForMaskedLM(config).parameters())
     weights += words * width - words - 2 * width - 2 * width

@@ -19,8 +19,15 @@ from transformers import (
 from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
 from tests.derived.reading import Panel, Shown
 
-_KINDS = {model.__name__: model for model in (BertForPreTraining, BertForSequenceClassification,
-                                              BertForTokenClassification, BertForQuestionAnswering)}  # fmt: skip
+_KINDS = {
+    model.__name__: model
+    for model in (
+        BertForPreTraining,
+        BertForSequenceClassification,
+        BertForTokenClassification,
+        BertForQuestionAnswering,
+    )
+}
 
 
 def assert_near(found, expected, why: object) -> None:
@@ -237,9 +244,15 @@ class Scene:
     @property
     def known(self) -> set[int]:
         """Whole numbers that any text may name: the chosen place, the sizes, and what has no digits to get wrong."""
-        sizes = (self.config.num_hidden_layers, self.config.num_attention_heads, self.config.hidden_size,
-                 self.config.head_dim, self.config.intermediate_size, self.config.vocab_size,
-                 self.config.max_position_embeddings)  # fmt: skip
+        sizes = (
+            self.config.num_hidden_layers,
+            self.config.num_attention_heads,
+            self.config.hidden_size,
+            self.config.head_dim,
+            self.config.intermediate_size,
+            self.config.vocab_size,
+            self.config.max_position_embeddings,
+        )
         return {-1, 0, 1, 2, 10, self.layer, self.head, self.token, self.key, len(self.trace.tokens), *sizes}
 
 

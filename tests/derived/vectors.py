@@ -34,8 +34,10 @@ def add(s: Scene, layer: int, module: str) -> list[list[float]]:
     """Lengths of what was there, added and sum, and the angle, for every token."""
     here = f"encoder.layer.{layer}."
     before = s.states[layer] if module == "attention.output" else s[f"{here}attention.output.LayerNorm"]
-    return [[length(x), length(y), length(x + y), math.degrees(math.acos(cosine(x, y)))]
-            for x, y in zip(before, s[f"{here}{module}.dense"], strict=True)]  # fmt: skip
+    return [
+        [length(x), length(y), length(x + y), math.degrees(math.acos(cosine(x, y)))]
+        for x, y in zip(before, s[f"{here}{module}.dense"], strict=True)
+    ]
 
 
 SUMS = ("was", "added", "sum")
@@ -51,8 +53,13 @@ def sums(s: Scene) -> Truth:
     apart = [shown[spans.index(longest)]] if longest > 2 * second > 0 else []
     columns = {name: list(found[shown, k]) for k, name in enumerate([*SUMS, "angle"])}
     end = second if apart else longest
-    return Truth(told=apart, tables=[{**columns, f"0 to {end:.2f}": [""] * len(shown)}],
-                 rows=[s.trace.tokens[i] for i in shown], spans=[(shown[0], shown[-1])], may=[len(s.real)])  # fmt: skip
+    return Truth(
+        told=apart,
+        tables=[{**columns, f"0 to {end:.2f}": [""] * len(shown)}],
+        rows=[s.trace.tokens[i] for i in shown],
+        spans=[(shown[0], shown[-1])],
+        may=[len(s.real)],
+    )
 
 
 @truth("add_norm", "triangle")
@@ -62,11 +69,16 @@ def triangle(s: Scene) -> Truth:
     tip = [x + y * math.cos(turn), y * math.sin(turn)]
     arc = np.linspace(0, turn, 24)
     radius = min(x, y) / 4
-    drawn = [points("was", x=[0, x], y=[0, 0]), points("added", x=[x, tip[0]], y=[0, tip[1]]),
-             points("sum", x=[0, tip[0]], y=[0, tip[1]]), points(y=[0, 0]),
-             points(x=x + radius * np.cos(arc), y=radius * np.sin(arc)),
-             points(x=[abs(x - y), x + y]), *(points(x=[at, at]) for at in (abs(x - y), math.hypot(x, y), x + y)),
-             points("the sum", x=[total])]  # fmt: skip
+    drawn = [
+        points("was", x=[0, x], y=[0, 0]),
+        points("added", x=[x, tip[0]], y=[0, tip[1]]),
+        points("sum", x=[0, tip[0]], y=[0, tip[1]]),
+        points(y=[0, 0]),
+        points(x=x + radius * np.cos(arc), y=radius * np.sin(arc)),
+        points(x=[abs(x - y), x + y]),
+        *(points(x=[at, at]) for at in (abs(x - y), math.hypot(x, y), x + y)),
+        points("the sum", x=[total]),
+    ]
     return Truth(drawn)
 
 
@@ -88,8 +100,11 @@ def strips_of_norm(s: Scene) -> Truth:
     added = s.own(f"{at}.dense")[s.token]
     top = strongest(added)
     asked = s.asked.get("normed")
-    return Truth([points(name, y=row) for name, row in rows.items()], np.stack(list(rows.values())),
-                 told=[int(asked)] if asked else [top, added[top]])  # fmt: skip
+    return Truth(
+        [points(name, y=row) for name, row in rows.items()],
+        np.stack(list(rows.values())),
+        told=[int(asked)] if asked else [top, added[top]],
+    )
 
 
 @truth("add_norm", "page")

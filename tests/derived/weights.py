@@ -66,10 +66,14 @@ def fit(s: Scene, word: str) -> Truth:
         "Weight\nafter scaling and softmax": [float(x) for x in row],
     }
     end = max(float(np.abs(q * keys[i]).max()) for i in shown)
-    return Truth(told=[length(q), -end, end, *([len(shown)] if len(shown) < len(s.real) else [])],
-                 rows=[s.names[i] for i in shown], tables=[
-                     {f"{len(q)} products\nq times k, component by component": [""] * len(shown)}
-                     | {name: [column[i] for i in shown] for name, column in columns.items()}])  # fmt: skip
+    return Truth(
+        told=[length(q), -end, end, *([len(shown)] if len(shown) < len(s.real) else [])],
+        rows=[s.names[i] for i in shown],
+        tables=[
+            {f"{len(q)} products\nq times k, component by component": [""] * len(shown)}
+            | {name: [column[i] for i in shown] for name, column in columns.items()}
+        ],
+    )
 
 
 DRAWN_WHOLE, LINKS, EACH = 64, 16, 5  # tokens of the matrix and of the lines; keys of each query in these
@@ -100,8 +104,11 @@ def steps(s: Scene, word: str) -> Truth:
         "4 · Softmax\nexp(S) over the sum of all exp(S)": [float(x) for x in row],
     }
     told = [] if "key_token" in s.asked else [s.key, float(row[s.key])]
-    return Truth(told=[*told, *told_of(s, shown)], rows=[s.names[i] for i in shown],
-                 tables=[{name: [column[i] for i in shown] for name, column in columns.items()}])  # fmt: skip
+    return Truth(
+        told=[*told, *told_of(s, shown)],
+        rows=[s.names[i] for i in shown],
+        tables=[{name: [column[i] for i in shown] for name, column in columns.items()}],
+    )
 
 
 @truth("attention", "The attention weights in numbers")
@@ -109,5 +116,10 @@ def weights_in_numbers(s: Scene) -> Truth:
     whole, keys = softmax(s.own("attention.self.scores")[s.head]), choose_keys(s)
     rows = window(s.token, max(LINKS, len(keys)), len(s.names))
     columns = {s.names[k]: [float(whole[q, k]) for q in rows] for k in keys}
-    return Truth(told=told_of(s, keys), tables=[columns], rows=[s.names[q] for q in rows],
-                 spans=[(rows.start, rows.stop - 1)], may=[len(s.names)])  # fmt: skip
+    return Truth(
+        told=told_of(s, keys),
+        tables=[columns],
+        rows=[s.names[q] for q in rows],
+        spans=[(rows.start, rows.stop - 1)],
+        may=[len(s.names)],
+    )

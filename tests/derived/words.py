@@ -25,8 +25,11 @@ def best_words(s: Scene) -> Truth:
     probs = softmax(read_scores(s)[s.token])
     top = best(probs, 12)
     columns = {"word": [s.word(i) for i in top], "probability": [probs[i] for i in top]}
-    return Truth(told=[len(probs) - 12, 1 - sum(probs[i] for i in top)], tables=[columns],
-                 rows=[f"{1 + sum(p > probs[i] for p in probs):,}" for i in top])  # fmt: skip
+    return Truth(
+        told=[len(probs) - 12, 1 - sum(probs[i] for i in top)],
+        tables=[columns],
+        rows=[f"{1 + sum(p > probs[i] for p in probs):,}" for i in top],
+    )
 
 
 @truth("predictions", "rank-curve")
@@ -38,10 +41,12 @@ def rank_curve(s: Scene) -> Truth:
     marks = list({s.word(int(probs.argmax())): 1, s.word(own): rank}.values())
     half = 1 + next(i for i, total in enumerate(itertools.accumulate(falling)) if total >= 0.5)
     columns = {"id": [own], "rank": [rank], "logit": [scores[own]], "probability": [probs[own]]}
-    return Truth([points(x=drawn, y=[falling[i - 1] for i in drawn]),
-                  points(x=marks, y=[falling[i - 1] for i in marks])],
-                 told=[rank, rank - 1, *count_held(half, falling[:half].sum())], tables=[columns],
-                 rows=[s.word(own)])  # fmt: skip
+    return Truth(
+        [points(x=drawn, y=[falling[i - 1] for i in drawn]), points(x=marks, y=[falling[i - 1] for i in marks])],
+        told=[rank, rank - 1, *count_held(half, falling[:half].sum())],
+        tables=[columns],
+        rows=[s.word(own)],
+    )
 
 
 def count_held(count: int, share: float) -> list[float]:
@@ -55,9 +60,12 @@ def score_terms(s: Scene) -> Truth:
     vector, row = s["cls.predictions.transform.LayerNorm"][s.token], s["cls.predictions.decoder.weight"][:, top]
     terms = np.array([x * y for x, y in zip(vector, row, strict=True)])
     most = int(terms.argmax())
-    return Truth([Falling(terms)], np.stack([vector, row, terms], axis=1),
-                 told=[most, vector[most], row[most], terms[most]],
-                 worked=[read_scores(s)[s.token, top]])  # fmt: skip
+    return Truth(
+        [Falling(terms)],
+        np.stack([vector, row, terms], axis=1),
+        told=[most, vector[most], row[most], terms[most]],
+        worked=[read_scores(s)[s.token, top]],
+    )
 
 
 @dataclass(frozen=True)
@@ -82,9 +90,12 @@ def all_scores(s: Scene) -> Truth:
     counts = np.histogram(recorded, bins=72)[0]
     assert counts.sum() == len(scores) and abs(counts - np.histogram(scores, edges)[0]).sum() <= 6
     apart, heights = scores[top[0]] - scores[top[1]], [0.8 * max(counts), *[0.25 * max(counts)] * (len(top) - 1)]
-    return Truth([points(x=(edges[:-1] + edges[1:]) / 2, y=counts), points(x=[scores[i] for i in top], y=heights)],
-                 np.stack([edges[:-1], edges[1:], counts], axis=1),
-                 told=[apart, math.exp(apart)], worked=[math.exp(apart)])  # fmt: skip
+    return Truth(
+        [points(x=(edges[:-1] + edges[1:]) / 2, y=counts), points(x=[scores[i] for i in top], y=heights)],
+        np.stack([edges[:-1], edges[1:], counts], axis=1),
+        told=[apart, math.exp(apart)],
+        worked=[math.exp(apart)],
+    )
 
 
 @truth("predictions", "softmax-stack")
@@ -103,9 +114,13 @@ def logits_to_probabilities(s: Scene, place: str) -> Truth:
     probs, top = softmax(scores), best(scores, 10)
     terms = [math.exp(scores[i] - scores[top[0]]) for i in top]
     z = float(np.exp(scores - scores.max()).sum())
-    columns = {"logit": [scores[i] for i in top], "logit − max": [scores[i] - scores[top[0]] for i in top],
-               "e^(logit − max)": terms, "sum so far": list(itertools.accumulate(terms)),
-               f"divided by {z:.4f}": [probs[i] for i in top]}  # fmt: skip
+    columns = {
+        "logit": [scores[i] for i in top],
+        "logit − max": [scores[i] - scores[top[0]] for i in top],
+        "e^(logit − max)": terms,
+        "sum so far": list(itertools.accumulate(terms)),
+        f"divided by {z:.4f}": [probs[i] for i in top],
+    }
     return Truth(tables=[columns], rows=[name_entry(s, i) for i in top])
 
 
@@ -118,11 +133,12 @@ def denominator(s: Scene) -> Truth:
     half, most, nearly = (1 + next(i for i, x in enumerate(shares) if x >= share) for share in (0.5, 0.9, 0.99))
     marks = dict.fromkeys((half, most, nearly))
     drawn = sorted({round(x) for x in np.geomspace(1, len(shares), 400)})
-    return Truth([points(x=drawn, y=[shares[i - 1] for i in drawn]),
-                  points(x=[*marks], y=[shares[i - 1] for i in marks])],
-                 np.stack([terms, sums, shares], axis=1), worked=[sums[-1]],
-                 told=[sums[-1], *(x for count in dict.fromkeys((half, nearly))
-                                   for x in count_held(count, shares[count - 1]))])  # fmt: skip
+    return Truth(
+        [points(x=drawn, y=[shares[i - 1] for i in drawn]), points(x=[*marks], y=[shares[i - 1] for i in marks])],
+        np.stack([terms, sums, shares], axis=1),
+        worked=[sums[-1]],
+        told=[sums[-1], *(x for count in dict.fromkeys((half, nearly)) for x in count_held(count, shares[count - 1]))],
+    )
 
 
 def looked_up(s: Scene) -> int:
@@ -145,5 +161,8 @@ def five_best(s: Scene) -> Truth:
     top = {i: best(probs[i], 5) for i in shown}
     columns = {f"top {k + 1}": [(s.word(top[i][k]), probs[i, top[i][k]]) for i in shown] for k in range(5)}
     spread = moments(s["cls.predictions.transform.activation"][s.token], s.config.layer_norm_eps)
-    return Truth(frames=[{"token": [s.names[i] for i in shown], **columns}],
-                 told=[40] if len(shown) < len(s.names) else [], worked=spread)  # fmt: skip
+    return Truth(
+        frames=[{"token": [s.names[i] for i in shown], **columns}],
+        told=[40] if len(shown) < len(s.names) else [],
+        worked=spread,
+    )

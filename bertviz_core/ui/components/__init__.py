@@ -32,6 +32,11 @@ def list_colors(palette: Palette) -> dict[str, str]:
     """The theme's colours, by the names that the components' styles give them."""
     first, second = palette.segments
     return {
-        "text": palette.text, "faint": palette.faint, "line": palette.line, "surface": palette.surface,
-        "accent": palette.kinds["attention"], "first": first, "second": second,
-    }  # fmt: skip
+        "text": palette.text,
+        "faint": palette.faint,
+        "line": palette.line,
+        "surface": palette.surface,
+        "accent": palette.kinds["attention"],
+        "first": first,
+        "second": second,
+    }

@@ -52,8 +52,9 @@ class Bar:
                 for name in _WHOLE_MODEL:
                     site.show_link(site.get_page(name))
             place = st.container(key="place", horizontal=True, vertical_alignment="center", width="content", wrap=False)
-            actions = st.container(key="actions", horizontal=True, vertical_alignment="center", width="content",
-                                   wrap=False)  # fmt: skip
+            actions = st.container(
+                key="actions", horizontal=True, vertical_alignment="center", width="content", wrap=False
+            )
             with actions:
                 own = st.container(width="content")
                 share.show_share()

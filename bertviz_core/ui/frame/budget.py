@@ -48,7 +48,7 @@ def find_allowance(visitor: str) -> Allowance:
 class _Account:
     """runs, slow: what bounds its runs, and those once it has taken too much; said: what bounds the kilobytes that are
     read of it; owed: processor seconds as of a time; sessions: those that were admitted and may still be connected.
-    """  # fmt: skip
+    """
 
     runs: Bucket
     slow: Bucket
@@ -61,8 +61,9 @@ class _Account:
 class Budget:
     """The accounts of all visitors of a process. May be asked by any thread."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic,
-                 connected: Callable[[str], bool] = is_connected) -> None:  # fmt: skip
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, connected: Callable[[str], bool] = is_connected
+    ) -> None:
         self._clock, self._connected = clock, connected
         self._accounts: dict[str, _Account] = {}
         self._last = self._other = (NOBODY, float("-inf"))  # who ran something last, and who before, and when

@@ -70,16 +70,23 @@ def show_sentence_editor() -> Asked:
     pair = _show_sentence("Second sentence (optional)", keys.PAIR, "A second sentence makes a pair")
     _show_examples((text, pair))
     with st.container(key="how-it-is-read", horizontal=True):
-        return Asked(text, pair or None, _show_model(), _show_padding(), state.read(MASK), read_asked(),
-                     _show_notation())  # fmt: skip
+        return Asked(
+            text, pair or None, _show_model(), _show_padding(), state.read(MASK), read_asked(), _show_notation()
+        )
 
 
 def _show_sentence(label: str, key: Key[str], placeholder: str, usual: str | None = None) -> str:
     field = bind_field(key, usual)
     return st.text_input(
-        label, field.value, key=field.key, max_chars=LONGEST_TEXT, on_change=take_field, args=(key,),
-        placeholder=placeholder, label_visibility="collapsed",
-    )  # fmt: skip
+        label,
+        field.value,
+        key=field.key,
+        max_chars=LONGEST_TEXT,
+        on_change=take_field,
+        args=(key,),
+        placeholder=placeholder,
+        label_visibility="collapsed",
+    )
 
 
 def _show_examples(here: tuple[str, str]) -> None:
@@ -89,8 +96,12 @@ def _show_examples(here: tuple[str, str]) -> None:
         for i, example in enumerate(EXAMPLES):
             text = " / ".join(filter(None, (example.text, example.pair)))
             now = " *now open*" if here == (example.text, example.pair) else ""
-            st.button(f"**{example.name.capitalize()}** {escape_markdown(text)}{now}", key=f"example-{i}",
-                      on_click=choices.use_sentence, args=(example.text, example.pair))  # fmt: skip
+            st.button(
+                f"**{example.name.capitalize()}** {escape_markdown(text)}{now}",
+                key=f"example-{i}",
+                on_click=choices.use_sentence,
+                args=(example.text, example.pair),
+            )
 
 
 def _show_model() -> str:
@@ -100,17 +111,27 @@ def _show_model() -> str:
     if not free and field.value not in names:  # the menu cannot say it; what loads the model refuses it, in words
         return field.value
     return _show_select(
-        "Model", MODEL, field, names, accept_new_options=free, format_func=_name_model,
+        "Model",
+        MODEL,
+        field,
+        names,
+        accept_new_options=free,
+        format_func=_name_model,
         help="A Hugging Face model id, or a folder where this app runs; safetensors only." if free else None,
-    )  # fmt: skip
+    )
 
 
 def _show_padding() -> str:
     return _show_select(
-        "Pad to", PAD, bind_field(PAD), PAD_TO, accept_new_options=True, width=150,
+        "Pad to",
+        PAD,
+        bind_field(PAD),
+        PAD_TO,
+        accept_new_options=True,
+        width=150,
         format_func=_name_padding,
         help="Appends [PAD] tokens, as in a batch of texts of different lengths.",
-    )  # fmt: skip
+    )
 
 
 def _name_padding(wish: str) -> str:

@@ -81,10 +81,11 @@ class _Kept:
 class Files:
     """Those of all visitors. room: bytes that are kept; of more the oldest go, but not the newest; put: has the server
     hold a file, and gives its address; drop: has it let go of the file at an address.
-    """  # fmt: skip
+    """
 
-    def __init__(self, room: int, put: Callable[[bytes, Wanted], str] = put_file,
-                 drop: Callable[[str], object] = drop_file) -> None:  # fmt: skip
+    def __init__(
+        self, room: int, put: Callable[[bytes, Wanted], str] = put_file, drop: Callable[[str], object] = drop_file
+    ) -> None:
         self._room, self._put, self._drop = room, put, drop
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._lock = threading.RLock()

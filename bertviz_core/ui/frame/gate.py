@@ -186,9 +186,13 @@ class Gate:
     browser of a session is there.
     """
 
-    def __init__(self, request: Request, shared: Callable[[AppSession], Bucket] = get_shared,
-                 connected: Callable[[AppSession], bool] = lambda session: is_connected(name_session(session)),
-                 clock: Callable[[], float] = time.monotonic) -> None:  # fmt: skip
+    def __init__(
+        self,
+        request: Request,
+        shared: Callable[[AppSession], Bucket] = get_shared,
+        connected: Callable[[AppSession], bool] = lambda session: is_connected(name_session(session)),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._request, self._shared, self._connected = request, shared, connected
         self._clock = clock
         self._asked: WeakKeyDictionary[AppSession, _Asked] = WeakKeyDictionary()

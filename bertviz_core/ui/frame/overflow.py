@@ -44,5 +44,7 @@ def kept_usable(trace: Trace) -> Generator[None]:
     except Exception:  # whatever arithmetic makes of them, somewhere; what it is has been told above
         if find_overflow(trace) is None:
             raise
-        st.error("The rest of this page cannot be drawn from numbers that are not finite. Open another page.",
-                 icon=":material/error:")  # fmt: skip
+        st.error(
+            "The rest of this page cannot be drawn from numbers that are not finite. Open another page.",
+            icon=":material/error:",
+        )

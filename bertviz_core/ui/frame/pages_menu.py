@@ -40,9 +40,14 @@ def count(view: View) -> Mapping[str, str]:
     trace = view.trace
     config = trace.model.config
     numbers = {
-        "tokens": len(trace.tokens), "hidden": config.hidden_size, "heads": config.num_attention_heads,
-        "all_heads": config.num_hidden_layers * config.num_attention_heads, "neurons": config.intermediate_size,
+        "tokens": len(trace.tokens),
+        "hidden": config.hidden_size,
+        "heads": config.num_attention_heads,
+        "all_heads": config.num_hidden_layers * config.num_attention_heads,
+        "neurons": config.intermediate_size,
         "documents": len(DOCUMENTS),
-    }  # fmt: skip
-    return {**{name: f"{number:,}" for name, number in numbers.items()},
-            "parameters": write_size(trace.model.parameter_count)}  # fmt: skip
+    }
+    return {
+        **{name: f"{number:,}" for name, number in numbers.items()},
+        "parameters": write_size(trace.model.parameter_count),
+    }

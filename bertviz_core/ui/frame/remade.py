@@ -28,8 +28,16 @@ def show_remade(
     count, said = state.read(shown) or (begin_count(), now)
     count += said != now
     state.write(shown, (count, now))
-    st.selectbox(label, options, options.index(now), key=_MENU.of(name, count).name, label_visibility="collapsed",
-                 on_change=_take, args=(name, count, now, choose), **looks)  # fmt: skip
+    st.selectbox(
+        label,
+        options,
+        options.index(now),
+        key=_MENU.of(name, count).name,
+        label_visibility="collapsed",
+        on_change=_take,
+        args=(name, count, now, choose),
+        **looks,
+    )
 
 
 def _take(name: str, count: int, now: int, choose: Callable[[int], object]) -> None:

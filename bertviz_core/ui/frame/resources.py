@@ -135,8 +135,9 @@ def get_store() -> TraceStore:
     """The process's traces."""
     watch, bounds = get_watch(), read_budget().bounds
     at_once = min(CORES, bounds.passes_at_once)
-    store = TraceStore(bounds.traces, bounds.recomputed, at_once, _show_place, watch.refuse_if_full, read_visitor,
-                       get_line())  # fmt: skip
+    store = TraceStore(
+        bounds.traces, bounds.recomputed, at_once, _show_place, watch.refuse_if_full, read_visitor, get_line()
+    )
     watch.empty_with(store.clear)
     return store
 

@@ -21,8 +21,9 @@ _LONGEST_CODE = 1800  # characters; a code of more cannot be read from the back 
 
 def show_share() -> None:
     """A menu of the URL as it is when that is opened."""
-    menu.show_menu("Share", "share", _show_link, icon=":material/ios_share:",
-                   help="Copy the link, or show it as a code")  # fmt: skip
+    menu.show_menu(
+        "Share", "share", _show_link, icon=":material/ios_share:", help="Copy the link, or show it as a code"
+    )
 
 
 def _write_link() -> str:
@@ -33,10 +34,14 @@ def _tell_limits() -> list[str]:
     """Where the link does not lead to the models whose passes are on screen, as Markdown."""
     named = [name for name in dict.fromkeys((state.read(MODEL), state.read(AGAINST))) if name]
     own = [name for name in named if name.startswith(OWN)]
-    said = [
-        f"{' and '.join(map(quote, own))}: trained here, and gone when this visit ends. Others find an error instead. "
-        "They can train it again on the page Training, where you can also download its weights for them."
-    ] if own else []  # fmt: skip
+    said = (
+        [
+            f"{' and '.join(map(quote, own))}: trained here, and gone when this visit ends. Others find an error "
+            "instead. They can train it again on the page Training, where you can also download its weights for them."
+        ]
+        if own
+        else []
+    )
     # Only of a model that is here: whoever asks for another one learns nothing about folders.
     folders = [name for name in named if name not in (*own, BUNDLED) and has_model(name) and find_folder(name)]
     return said + [f"{quote(name)} is a folder where this app runs: the link works only there." for name in folders]

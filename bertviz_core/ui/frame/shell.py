@@ -186,8 +186,12 @@ def _is_costly(view: View) -> bool:
     return is_long(len(view.trace.tokens)) or are_many_open()
 
 
-def open_page(name: str, what_happens: str, write_headline: Callable[[View], Said | str] | None = None,
-              ask: Callable[[View], Wanted[Any] | None] = lambda _: None) -> View:  # fmt: skip
+def open_page(
+    name: str,
+    what_happens: str,
+    write_headline: Callable[[View], Said | str] | None = None,
+    ask: Callable[[View], Wanted[Any] | None] = lambda _: None,
+) -> View:
     """Open a page: its headline, and under it its name and what happens there. Returns what to draw from.
 
     write_headline: answers the page's question with this sentence's numbers, as Markdown; without, the page's title.

@@ -110,14 +110,19 @@ def declare_pages() -> tuple[PageInfo, StreamlitPage]:
 def _make_page(info: PageInfo) -> StreamlitPage:
     """A page as Streamlit knows it; to make one, it looks for its file. Each run has its own copy."""
     first = info is PAGES[0]
-    return st.Page(f"pages/{info.name}.py", title=info.title, icon=info.icon, default=first,
-                   url_path=None if first else info.name)  # fmt: skip
+    return st.Page(
+        f"pages/{info.name}.py", title=info.title, icon=info.icon, default=first, url_path=None if first else info.name
+    )
 
 
 def show_link(info: PageInfo, label: str = "", icon: str | None = None, query: Query = _NOTHING) -> None:
     """A link to a page that carries all that is chosen. query: what else, or something else, the page shall show."""
-    st.page_link(state.read(_DECLARED)[info.name], label=label or info.title, icon=icon,
-                 query_params={**url.list_query(info.name), **_write_query(query)})  # fmt: skip
+    st.page_link(
+        state.read(_DECLARED)[info.name],
+        label=label or info.title,
+        icon=icon,
+        query_params={**url.list_query(info.name), **_write_query(query)},
+    )
 
 
 def _write_query(query: Query) -> dict[str, str]:
@@ -131,8 +136,12 @@ def tell_address() -> dict[str, object]:
     """
     first, *others = (info.name for info in PAGES)
     page = url.read_page()
-    return {"page": "" if page == first else page, "pages": others, "query": url.list_query(),
-            "link": list_whole_query()}  # fmt: skip
+    return {
+        "page": "" if page == first else page,
+        "pages": others,
+        "query": url.list_query(),
+        "link": list_whole_query(),
+    }
 
 
 def switch_to(name: str) -> None:
@@ -154,8 +163,11 @@ def name_place(where: Address, here: Selection) -> dict[Key[str], str]:
     """What a URL has to say for a page to look at a cell: its layer, head and token; what it has not, as here."""
     at = where.at
     tokens = [index for axis, index in where.index if axis in TOKEN_AXES]
-    place = {LAYER: here.layer if where.layer is None else where.layer, HEAD: at.get("head", here.head),
-             TOKEN: tokens[0] if tokens else here.token}  # fmt: skip
+    place = {
+        LAYER: here.layer if where.layer is None else where.layer,
+        HEAD: at.get("head", here.head),
+        TOKEN: tokens[0] if tokens else here.token,
+    }
     if {"query", "key"} <= at.keys():
         place[KEY_TOKEN] = at["key"]
     return {key: str(index) for key, index in place.items()}

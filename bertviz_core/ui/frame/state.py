@@ -48,8 +48,7 @@ def keep(key: Key[T], forgotten: T | None) -> None:
     keep_undrawn(st.session_state, key.name, forgotten)
 
 
-def on_event(component: Key[Sent], name: str, act: Callable[[Any], object],
-             form: Form) -> Callable[[], None]:  # fmt: skip
+def on_event(component: Key[Sent], name: str, act: Callable[[Any], object], form: Form) -> Callable[[], None]:
     """The function to be called for an event of a component of ours: it acts on what was sent.
 
     What a component sends while the page that it stands on is left arrives when it is gone; that is forgotten, and so

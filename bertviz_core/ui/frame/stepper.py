@@ -52,11 +52,24 @@ def _show(axis: str, size: int, index: int) -> None:
     with st.container(key=f"stepper-{axis}", horizontal=True, width="content", gap=None, wrap=False):
         for word, by, icon in (("Previous", -1, "left"), ("Next", 1, "right")):
             if by > 0:
-                show_remade(axis, axis.capitalize(), range(size), index, partial(_choose, axis), width=72,
-                            format_func=f"{axis.capitalize()} {{}}".format)  # fmt: skip
-            st.button(f"{word} {axis}", key=f"{word.lower()}-{axis}", icon=f":material/chevron_{icon}:",
-                      type="tertiary", disabled=not 0 <= index + by < size, on_click=_step,
-                      args=(axis, by, size))  # fmt: skip
+                show_remade(
+                    axis,
+                    axis.capitalize(),
+                    range(size),
+                    index,
+                    partial(_choose, axis),
+                    width=72,
+                    format_func=f"{axis.capitalize()} {{}}".format,
+                )
+            st.button(
+                f"{word} {axis}",
+                key=f"{word.lower()}-{axis}",
+                icon=f":material/chevron_{icon}:",
+                type="tertiary",
+                disabled=not 0 <= index + by < size,
+                on_click=_step,
+                args=(axis, by, size),
+            )
 
 
 def _render_off(axis: str, index: int, why: str) -> str:

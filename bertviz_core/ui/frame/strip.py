@@ -96,7 +96,7 @@ def _draw(view: View, where: Address, outcomes: Mapping[str, Address], found: Fo
         },
         on_apply_change=state.on_event(_STRIP, "apply", partial(_apply, where), state.is_number),
         on_cancel_change=_cancel,
-    )  # fmt: skip
+    )
 
 
 def _list_colors(palette: Palette) -> dict[str, str]:

@@ -19,14 +19,24 @@ def show_fields(trace: Trace, place: Address) -> Address:
         with st.container(horizontal=True, vertical_alignment="bottom", key="what-if-values", wrap=False):
             where = _show_scopes(trace, place) if _is_cell(trace, place) else place
             value = float(trace[place]) if _is_cell(trace, place) else 0.0
-            number = st.number_input("to", value=value if math.isfinite(value) else 0.0, format="%.6g", step=None,
-                                     label_visibility="collapsed",
-                                     key=f"what-if-number-{place}")  # fmt: skip
+            number = st.number_input(
+                "to",
+                value=value if math.isfinite(value) else 0.0,
+                format="%.6g",
+                step=None,
+                label_visibility="collapsed",
+                key=f"what-if-number-{place}",
+            )
             st.button("Run with this value", key="what-if-run", on_click=_change, args=(where, number))
         with st.container(horizontal=True, key="what-if-rules", wrap=False):
             for i, offer in enumerate(offer_for_cell(trace, place)):
-                st.button(offer.label, key=f"what-if-rule-{i}", on_click=add_changes, args=(offer.changes,),
-                          kwargs=FROM_FRAGMENT)  # fmt: skip
+                st.button(
+                    offer.label,
+                    key=f"what-if-rule-{i}",
+                    on_click=add_changes,
+                    args=(offer.changes,),
+                    kwargs=FROM_FRAGMENT,
+                )
     return where
 
 

@@ -22,11 +22,22 @@ def write_css(colors: Palette, more: str = "") -> str:
     """The app's style sheet, in the colours of a theme."""
     first, second = colors.segments
     names = {
-        "text": colors.text, "faint": colors.faint, "line": colors.line, "surface": colors.surface,
-        "paper": colors.paper, "notice": colors.notice, "track": colors.zero, "first": first, "second": second,
-        "accent": colors.kinds["attention"], "mono": MONOSPACE, "sans": SANS,
-        "negative": colors.negative, **colors.kinds, **{f"{kind}-cell": color for kind, color in colors.cells.items()},
-    }  # fmt: skip
+        "text": colors.text,
+        "faint": colors.faint,
+        "line": colors.line,
+        "surface": colors.surface,
+        "paper": colors.paper,
+        "notice": colors.notice,
+        "track": colors.zero,
+        "first": first,
+        "second": second,
+        "accent": colors.kinds["attention"],
+        "mono": MONOSPACE,
+        "sans": SANS,
+        "negative": colors.negative,
+        **colors.kinds,
+        **{f"{kind}-cell": color for kind, color in colors.cells.items()},
+    }
     variables = "".join(f"--bv-{name}:{color};" for name, color in names.items())
     kinds = "".join(
         f":is(.bv-line,.bv-operands) .bv-of-{kind}{{color:var(--bv-{kind})}}"
@@ -59,8 +70,12 @@ def describe_token(trace: Trace, i: int) -> dict[str, object]:
 def _list_looks(trace: Trace, i: int) -> dict[str, bool]:
     """What a token looks like: special, a piece of a word, padding, of the second sentence."""
     token, encoding = trace.tokens[i], trace.encoding
-    return {"special": token in trace.model.tokenizer.special_tokens, "piece": token.startswith("##"),
-            "pad": not encoding.mask[i], "second": bool(encoding.segments[i])}  # fmt: skip
+    return {
+        "special": token in trace.model.tokenizer.special_tokens,
+        "piece": token.startswith("##"),
+        "pad": not encoding.mask[i],
+        "second": bool(encoding.segments[i]),
+    }
 
 
 def render_token(trace: Trace, i: int, *kinds: str, does: str = "", before: str = "", after: str = "") -> str:

@@ -60,18 +60,34 @@ def show_line(found: Outcome, token: int) -> None:
         for i, (where, label) in enumerate(_name_changes(found).items()):
             wrong = where in found.wrong
             st.button(
-                escape_markdown(label), key=f"undo-{i}", icon=":material/warning:" if wrong else ":material/close:",
-                on_click=undo_change, args=(where,), help=escape_markdown(f"Undo: {where}"),
-            )  # fmt: skip
+                escape_markdown(label),
+                key=f"undo-{i}",
+                icon=":material/warning:" if wrong else ":material/close:",
+                on_click=undo_change,
+                args=(where,),
+                help=escape_markdown(f"Undo: {where}"),
+            )
         if found.before.model is not found.after.model:
             label = f"{found.after.model.name} after, {found.before.model.name} before"
-            st.button(escape_markdown(label), key="undo-models", icon=":material/close:",
-                      on_click=choices.compare_no_more, help="Compare with the other model no more")  # fmt: skip
+            st.button(
+                escape_markdown(label),
+                key="undo-models",
+                icon=":material/close:",
+                on_click=choices.compare_no_more,
+                help="Compare with the other model no more",
+            )
         if found.changed:
             st.html(_render_moves(found, token), width="stretch")
             url.bind(SHOW, SHOWN, AFTER)
-            st.segmented_control("Panels show", SHOWN, key=SHOW.name, required=True, label_visibility="collapsed",
-                                 width="content", on_change=url.note_choice)  # fmt: skip
+            st.segmented_control(
+                "Panels show",
+                SHOWN,
+                key=SHOW.name,
+                required=True,
+                label_visibility="collapsed",
+                width="content",
+                on_change=url.note_choice,
+            )
         if len(found.after.changes) + len(found.wrong) > 1:
             st.button("Undo all", key="undo-all", on_click=_write, args=({},), type="tertiary")
     for reason in dict.fromkeys(found.wrong.values()):
@@ -113,8 +129,13 @@ def _show_offers(trace: Trace, chosen: Selection) -> None:
     layers = list(range(trace.model.config.num_hidden_layers)) if everywhere else [chosen.layer]
     where = "every layer" if everywhere else f"layer {chosen.layer}"
     st.markdown(escape_markdown(f"Token {chosen.token}, “{trace.tokens[chosen.token]}”"))
-    st.text_input("Swap it for", key=_WORD.name, on_change=_swap, args=(trace, chosen.token),
-                  placeholder="A word of the vocabulary")  # fmt: skip
+    st.text_input(
+        "Swap it for",
+        key=_WORD.name,
+        on_change=_swap,
+        args=(trace, chosen.token),
+        placeholder="A word of the vocabulary",
+    )
     remark = state.take(_REMARK)
     if remark:
         st.warning(escape_markdown(remark))
@@ -122,20 +143,30 @@ def _show_offers(trace: Trace, chosen: Selection) -> None:
     st.markdown(f"Head {chosen.head} of {where}")
     _show_buttons(offer_for_head(layers, chosen.head), "head")
     head = ATTENTION_WEIGHTS.in_layer(chosen.layer).fix(head=chosen.head)
-    st.button(f"Slide layer {chosen.layer}, head {chosen.head} from 0 to 1", key="what-if-slide-head",
-              on_click=open_strip, args=(head,))  # fmt: skip
+    st.button(
+        f"Slide layer {chosen.layer}, head {chosen.head} from 0 to 1",
+        key="what-if-slide-head",
+        on_click=open_strip,
+        args=(head,),
+    )
     st.markdown(where.capitalize())
     _show_buttons(offer_for_layer(trace, layers), "layer")
-    st.text_input("Epsilon of its LayerNorms", key=_EPSILON.name, on_change=_set_epsilon, args=(layers,),
-                  placeholder=f"{trace.model.config.layer_norm_eps:g}")  # fmt: skip
+    st.text_input(
+        "Epsilon of its LayerNorms",
+        key=_EPSILON.name,
+        on_change=_set_epsilon,
+        args=(layers,),
+        placeholder=f"{trace.model.config.layer_norm_eps:g}",
+    )
     st.caption("To change any other number, click a cell of a chart: its explanation has a what-if menu.")
 
 
 def _show_buttons(offers: list[Offer], key: str) -> None:
     with st.container(horizontal=True):
         for i, offer in enumerate(offers):
-            st.button(offer.label, key=f"what-if-{key}-{i}", on_click=add_changes, args=(offer.changes,),
-                      kwargs=FROM_FRAGMENT)  # fmt: skip
+            st.button(
+                offer.label, key=f"what-if-{key}-{i}", on_click=add_changes, args=(offer.changes,), kwargs=FROM_FRAGMENT
+            )
 
 
 def add_changes(changes: Changes, *, from_fragment: bool = False) -> None:

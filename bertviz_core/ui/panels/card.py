@@ -61,8 +61,13 @@ def open_card(
             st.html(_render_head(told, f"{where}  {shape}".strip(), color))
             with st.container(horizontal=True, width="content", gap=None, wrap=False):
                 tools = st.container(horizontal=True, width="content", gap=None, wrap=False)
-                show_menu("Address and code", f"code-{key}", partial(_show_about, told, str(where), shape, code),
-                          icon=":material/code:", help="Address and code")  # fmt: skip
+                show_menu(
+                    "Address and code",
+                    f"code-{key}",
+                    partial(_show_about, told, str(where), shape, code),
+                    icon=":material/code:",
+                    help="Address and code",
+                )
         if told.formula:
             show_formula(told.formula, key, told.source, told.worked)
         if told.worked:
@@ -95,8 +100,9 @@ def _show_about(told: Heading, where: str, shape: str, code: Callable[[], object
     more = f" {escape(shape)}" if shape else ""
     worked = (
         f'<button class="bv-button" data-cell="{escape(str(told.worked))}">Worked with numbers ›</button>'
-        if told.worked else ""
-    )  # fmt: skip
+        if told.worked
+        else ""
+    )
     st.html(
         f'<code class="bv-address">{escape(where)}{more}</code><p class="bv-buttons">'
         f'<button class="bv-button" data-copy="{escape(where)}">Copy address</button>{worked}</p>'

@@ -73,10 +73,16 @@ def _draw(
     if end is None and not share:
         end = find_robust_limit(part)
     chart = draw_heatmap(
-        part, _make_side(view.trace, row_axis, rows), _make_side(view.trace, column_axis, columns, words), view.colors,
-        view.trace.step(address).kind, share=share, end=end, selected=view.chosen.token,
+        part,
+        _make_side(view.trace, row_axis, rows),
+        _make_side(view.trace, column_axis, columns, words),
+        view.colors,
+        view.trace.step(address).kind,
+        share=share,
+        end=end,
+        selected=view.chosen.token,
         height=row and min(MAX_HEIGHT, row * len(rows) + FRAME),
-    )  # fmt: skip
+    )
     return chart, _note_window(values.shape, rows, columns, row_axis, column_axis)
 
 

@@ -26,23 +26,51 @@ def tell_hardest(row: np.ndarray, token: int, tokens: Sequence[str]) -> Said:
     parts, asking = {"weight": weight, "asks": asks, "key": key}, {"asks": asks}
     if (row < 0).any():
         return _tell_below(row, asks, tokens)
-    return say(choose(
-        Claim("looks at nothing", "{asks} looks at nothing: **all its weights are 0**", asking, Relation.NONE, row),
-        Claim("looks hardest", "{asks} looks hardest at **{key}: {weight}**", parts, Relation.LARGEST, row, (most,)),
-        Claim("looks as hard", "{asks} looks at no token harder than at **{key}: {weight}**", parts, Relation.HIGHEST,
-              row, (most,)),
-    ))  # fmt: skip
+    return say(
+        choose(
+            Claim("looks at nothing", "{asks} looks at nothing: **all its weights are 0**", asking, Relation.NONE, row),
+            Claim(
+                "looks hardest", "{asks} looks hardest at **{key}: {weight}**", parts, Relation.LARGEST, row, (most,)
+            ),
+            Claim(
+                "looks as hard",
+                "{asks} looks at no token harder than at **{key}: {weight}**",
+                parts,
+                Relation.HIGHEST,
+                row,
+                (most,),
+            ),
+        )
+    )
 
 
 def _tell_below(row: np.ndarray, asks: Part, tokens: Sequence[str]) -> Said:
     """Of weights below 0, which no softmax gives: how many there are, and the largest weight."""
     most, below = int(row.argmax()), row < 0
-    count = Claim("weights below 0", "{asks} has {count} of {all} weights below 0, which a change puts there",
-                  {"asks": asks, "count": Part(int(below.sum())), "all": Part(len(row))})  # fmt: skip
+    count = Claim(
+        "weights below 0",
+        "{asks} has {count} of {all} weights below 0, which a change puts there",
+        {"asks": asks, "count": Part(int(below.sum())), "all": Part(len(row))},
+    )
     parts = {"weight": tell_percent(row[most]), "key": tell_token(tokens, most)}
-    return say(count, choose(
-        Claim("largest beside weights below 0", "; the largest is that on **{key}: {weight}**", parts, Relation.LARGEST,
-              row, (most,)),
-        Claim("none larger beside weights below 0", "; none is larger than that on **{key}: {weight}**", parts,
-              Relation.HIGHEST, row, (most,)),
-    ))  # fmt: skip
+    return say(
+        count,
+        choose(
+            Claim(
+                "largest beside weights below 0",
+                "; the largest is that on **{key}: {weight}**",
+                parts,
+                Relation.LARGEST,
+                row,
+                (most,),
+            ),
+            Claim(
+                "none larger beside weights below 0",
+                "; none is larger than that on **{key}: {weight}**",
+                parts,
+                Relation.HIGHEST,
+                row,
+                (most,),
+            ),
+        ),
+    )

@@ -19,8 +19,9 @@ _RULES = read_rules(Path(__file__).with_name("names.css"))
 def write_css() -> str:
     """The table's rules; where it has little room a row is a block, and every name stands beside its source."""
     widths = "".join(f".bv-names th:nth-child({i}){{width:{width}%}}" for i, width in enumerate(_WIDTHS, 1))
-    labels = "".join(f'.bv-names td:nth-child({i})::before{{content:"{name}"}}'
-                     for i, name in enumerate(SOURCES.values(), 2))  # fmt: skip
+    labels = "".join(
+        f'.bv-names td:nth-child({i})::before{{content:"{name}"}}' for i, name in enumerate(SOURCES.values(), 2)
+    )
     return f"<style>{widths}{_RULES}@container (max-width: 720px){{{labels}}}</style>"
 
 
@@ -30,8 +31,10 @@ def write_table(title: str, rows: Sequence[tuple[str, Names]], *, picture: bool 
     picture: it is what the page opens with.
     """
     lines = [f"| {title} | " + " | ".join(SOURCES.values()) + " |", "|---" * (len(SOURCES) + 1) + "|"]
-    lines += [f"| {first} | " + " | ".join(_write_name(source, getattr(names, source)) for source in SOURCES) + " |"
-              for first, names in rows]  # fmt: skip
+    lines += [
+        f"| {first} | " + " | ".join(_write_name(source, getattr(names, source)) for source in SOURCES) + " |"
+        for first, names in rows
+    ]
     marked = ' data-picture="table"' if picture else ""
     return f'<div class="bv-names"{marked}>\n\n' + "\n".join(lines) + "\n\n</div>"
 

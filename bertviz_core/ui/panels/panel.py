@@ -112,16 +112,27 @@ def show_values(trace: Trace, address: Address) -> None:
 
 def show_downloads(name: str, as_csv: Callable[[], bytes], as_npy: Callable[[], bytes]) -> None:
     """A menu of the values, which are written out only when they are asked for. name: of the files."""
-    show_menu("Values", f"values-{name}", partial(_show_files, name, as_csv, as_npy), icon=":material/table:",
-              help="Save the values")  # fmt: skip
+    show_menu(
+        "Values",
+        f"values-{name}",
+        partial(_show_files, name, as_csv, as_npy),
+        icon=":material/table:",
+        help="Save the values",
+    )
 
 
 def _show_files(name: str, as_csv: Callable[[], bytes], as_npy: Callable[[], bytes]) -> None:
     for kind, make, mime in (("csv", as_csv, "text/csv"), ("npy", as_npy, "application/octet-stream")):
         st.download_button(
-            f"Values (.{kind})", data=make, file_name=f"{name}.{kind}", mime=mime, key=f"{kind}-{name}",
-            on_click="ignore", type="tertiary", icon=":material/download:",
-        )  # fmt: skip
+            f"Values (.{kind})",
+            data=make,
+            file_name=f"{name}.{kind}",
+            mime=mime,
+            key=f"{kind}-{name}",
+            on_click="ignore",
+            type="tertiary",
+            icon=":material/download:",
+        )
 
 
 def _show_code(view: View, step: Step, address: Address, card: str) -> None:

@@ -42,8 +42,11 @@ class Column:
         if not self.color or not isinstance(value, float):
             return ""
         size = min(abs(value) / end, 1.0) * 100
-        start, stop = (50 + min(0, np.sign(value) * size / 2), 50 + max(0, np.sign(value) * size / 2)) if self.signed \
-            else (0.0, size)  # fmt: skip
+        start, stop = (
+            (50 + min(0, np.sign(value) * size / 2), 50 + max(0, np.sign(value) * size / 2))
+            if self.signed
+            else (0.0, size)
+        )
         tint = f"color-mix(in srgb,{'var(--bv-negative)' if value < 0 else self.color} 33%,transparent)"
         return (
             f' style="background:linear-gradient(to right,transparent {start:.1f}%,{tint} {start:.1f}%,'
@@ -51,8 +54,13 @@ class Column:
         )
 
 
-def render_table(what: str, names: Sequence[str], columns: Sequence[Column], chosen: Collection[int] = (),
-                 opens: tuple[str, Sequence[object]] | None = None) -> str:  # fmt: skip
+def render_table(
+    what: str,
+    names: Sequence[str],
+    columns: Sequence[Column],
+    chosen: Collection[int] = (),
+    opens: tuple[str, Sequence[object]] | None = None,
+) -> str:
     """A table as HTML. what: the name of the rows, and of the whole; names: one a row; chosen: rows to mark.
 
     opens: what a click on a row's name chooses, and which one a row: ("head", ["2,0", ...]), ("token", [0, ...]),

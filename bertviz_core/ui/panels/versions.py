@@ -35,8 +35,9 @@ def show_versions(view: View, address: Address, card: str) -> None:
             with st.container(horizontal=True, vertical_alignment="center", key=f"version-{card}-{document.number}"):
                 st.markdown(_write_entry(view, document, pair))
                 if pair.right is not None:
-                    st.button("Run it", key=f"run-{card}-{document.number}", on_click=_compare,
-                              args=(card, document.number))  # fmt: skip
+                    st.button(
+                        "Run it", key=f"run-{card}-{document.number}", on_click=_compare, args=(card, document.number)
+                    )
         asked = state.read(_ASKED.of(card))
         for document in DOCUMENTS:
             if document.number == asked:

@@ -48,14 +48,24 @@ def show_norm(view: View) -> None:
     norm, word = module.enter("LayerNorm"), name_token(trace.tokens, token)
     chosen, reason = _choose_component(view, where)
     steps = [trace.step(address) for address in (norm.enter("normalized"), norm)]
-    heading = Heading(f"Norm: LayerNorm of {word}", f"{reason} {_tell_result(view, norm)}".strip(),
-                      r" \quad ".join(map(view.typeset, steps)), steps[0].source,
-                      norm.fix(token=token, hidden=chosen))  # fmt: skip
+    heading = Heading(
+        f"Norm: LayerNorm of {word}",
+        f"{reason} {_tell_result(view, norm)}".strip(),
+        r" \quad ".join(map(view.typeset, steps)),
+        steps[0].source,
+        norm.fix(token=token, hidden=chosen),
+    )
     with open_card(view, NORM, heading, norm.enter("normalized")) as tools:
         strips = _read_strips(view, module)
         with tools:
-            show_values("strips", Values(np.stack([strip.values for strip in strips]), [strip.name for strip in strips],
-                                         [str(i) for i in range(len(strips[0].values))]))  # fmt: skip
+            show_values(
+                "strips",
+                Values(
+                    np.stack([strip.values for strip in strips]),
+                    [strip.name for strip in strips],
+                    [str(i) for i in range(len(strips[0].values))],
+                ),
+            )
         charts = [draw_aligned(_read_strips(one, module), chosen, view.colors) for one in view.passes]
         show_passes_chart(view, charts, "strips", f"LayerNorm of {word}, step by step")
         put = tell_put(view, norm.fix(token=token), norm.enter("normalized").fix(token=token))
@@ -71,14 +81,26 @@ def _tell_result(view: View, norm: Address) -> str:
 def _read_strips(view: View, module: Address) -> list[Strip]:
     """The chosen token's vectors on their way through a LayerNorm, as far as the program goes that way."""
     trace, token, cells, norm = view.trace, view.chosen.token, view.colors.cells, module.enter("LayerNorm")
-    rows = {"sum": ("", module.enter("residual").fix(token=token), cells[RESIDUAL]),
-            "normalized": ("", norm.enter("normalized").fix(token=token), cells[NORM]),
-            "γ": ("×", norm.enter("weight"), view.colors.faint),
-            "β": ("+", norm.enter("bias"), view.colors.faint),
-            "result": ("=", norm.fix(token=token), cells[NORM])}  # fmt: skip
-    return [Strip(name, trace[address], picks.pick_every(trace, address), ink, sign,
-                  _find_band(trace[address]) if name in _TINTED else None, address.path.endswith(_LEARNED))
-            for name, (sign, address, ink) in rows.items() if address in trace]  # fmt: skip
+    rows = {
+        "sum": ("", module.enter("residual").fix(token=token), cells[RESIDUAL]),
+        "normalized": ("", norm.enter("normalized").fix(token=token), cells[NORM]),
+        "γ": ("×", norm.enter("weight"), view.colors.faint),
+        "β": ("+", norm.enter("bias"), view.colors.faint),
+        "result": ("=", norm.fix(token=token), cells[NORM]),
+    }
+    return [
+        Strip(
+            name,
+            trace[address],
+            picks.pick_every(trace, address),
+            ink,
+            sign,
+            _find_band(trace[address]) if name in _TINTED else None,
+            address.path.endswith(_LEARNED),
+        )
+        for name, (sign, address, ink) in rows.items()
+        if address in trace
+    ]
 
 
 def _find_band(vector: np.ndarray) -> tuple[float, float]:
@@ -127,8 +149,10 @@ def _tell_forgotten(view: View, norm: Address) -> str:
 def show_maps(view: View) -> None:
     """The residual sum and the LayerNorm's result of all tokens."""
     module = Address.in_layer(view.chosen.layer, read_where())
-    for address, see in ((module.enter("residual"), "Residual sum, for all tokens"),
-                         (module.enter("LayerNorm"), "LayerNorm output, for all tokens")):  # fmt: skip
+    for address, see in (
+        (module.enter("residual"), "Residual sum, for all tokens"),
+        (module.enter("LayerNorm"), "LayerNorm output, for all tokens"),
+    ):
         figure, note = draw_tensor(view, address)
         show_panel(view, address, see, figure, note=note)
 
@@ -138,8 +162,13 @@ def show_epsilon(view: View) -> None:
     rows = []
     for value in EPSILONS:
         flat = normalize_with(np.array([1e-5, -1e-5]), value)
-        rows.append({"epsilon": f"{value:g}", "largest change here": _measure_epsilon(view, value),
-                     "(0.00001, −0.00001) becomes": ", ".join(format_number(float(v)) for v in flat)})  # fmt: skip
+        rows.append(
+            {
+                "epsilon": f"{value:g}",
+                "largest change here": _measure_epsilon(view, value),
+                "(0.00001, −0.00001) becomes": ", ".join(format_number(float(v)) for v in flat),
+            }
+        )
     with st.container(border=True):
         st.markdown(
             f"ε avoids a division by 0 if the variance is 0. {_tell_epsilon(view)}; on a vector of two tiny numbers it "
@@ -175,13 +204,17 @@ def show_post_or_pre(view: View) -> Derived:
     names, factors = follow_direct_path(trace, token)
     cut = "" if factors.all() else " Behind a place where a change cuts this path, nothing of the embedding is left: 0."
     return Derived(
-        "direct-path", f"How LayerNorm scales the embedding of {name_token(trace.tokens, token)}",
+        "direct-path",
+        f"How LayerNorm scales the embedding of {name_token(trace.tokens, token)}",
         draw_bars(factors, names, view.colors, view.colors.kinds[NORM], name="factor on the embedding"),
-        Origin("the variance in every LayerNorm so far", NORM,
-               r"\begin{aligned} \text{post:}\ y &= \mathrm{LN}(x + f(x)) \\ \text{pre:}\ y &= x + f(\mathrm{LN}(x)) "
-               r"\\ \text{factor} &= \textstyle\prod 1 / \sqrt{\sigma^2 + \varepsilon} \end{aligned}",
-               "BERT normalizes after adding (post-LayerNorm), so each LayerNorm divides the embedding by a standard "
-               "deviation. With pre-LayerNorm the residual connection leaves it unchanged: factor 1. The chart "
-               f"multiplies all factors so far, following residual connections only and leaving out γ.{cut}"),
+        Origin(
+            "the variance in every LayerNorm so far",
+            NORM,
+            r"\begin{aligned} \text{post:}\ y &= \mathrm{LN}(x + f(x)) \\ \text{pre:}\ y &= x + f(\mathrm{LN}(x)) "
+            r"\\ \text{factor} &= \textstyle\prod 1 / \sqrt{\sigma^2 + \varepsilon} \end{aligned}",
+            "BERT normalizes after adding (post-LayerNorm), so each LayerNorm divides the embedding by a standard "
+            "deviation. With pre-LayerNorm the residual connection leaves it unchanged: factor 1. The chart "
+            f"multiplies all factors so far, following residual connections only and leaving out γ.{cut}",
+        ),
         values=Values(np.array([factors]), ["factor"], names),
-    )  # fmt: skip
+    )

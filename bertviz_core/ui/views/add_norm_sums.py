@@ -36,8 +36,13 @@ _MODULES = {name: module for module, name in SUBLAYERS.items()}  # as the URL ha
 _KINDS = {ATTENTION: "attention"}  # the other one is the feed-forward network's
 _ROWS, _ROW = 12, 22  # tokens shown; pixels of a row
 _STYLE = read_css(Path(__file__).with_name("add_norm.css"))
-_WORDS = ((25, "almost the same way"), (84, "partly the same way"), (95, "almost a right angle"),
-          (155, "partly against it"), (181, "almost the opposite way"))  # fmt: skip
+_WORDS = (
+    (25, "almost the same way"),
+    (84, "partly the same way"),
+    (95, "almost a right angle"),
+    (155, "partly against it"),
+    (181, "almost the opposite way"),
+)
 
 
 @dataclass(frozen=True)
@@ -122,10 +127,14 @@ def _choose_rows(view: View) -> list[int]:
 def _note_rows(view: View, sums: Sums, shown: Sequence[int], put: str) -> str:
     """Which row has a scale of its own, which rows are shown; "" for all of them. put: what is said of the sums."""
     tokens, (_, apart) = view.trace.tokens, _find_end(sums, shown)
-    own = "" if apart is None else (
-        f" {apart} “{escape_markdown(tokens[apart])}” is over twice as long as all others shown: it has a scale of its "
-        "own."
-    )  # fmt: skip
+    own = (
+        ""
+        if apart is None
+        else (
+            f" {apart} “{escape_markdown(tokens[apart])}” is over twice as long as all others shown: it has a scale "
+            "of its own."
+        )
+    )
     count = len(view.trace.encoding.real)
     part = f" Shown: tokens {shown[0]}–{shown[-1]} of {count}." if len(shown) < count else ""
     return f"{tell_words(view)}{put}{own}{part}".strip()
@@ -149,13 +158,21 @@ def _measure_triangle(view: View) -> tuple[float, float, float, float]:
 def _show_triangle(view: View) -> None:
     """The chosen token's sum, and how long a sum of two such lengths could be."""
     residual, token = _find_residual(view).fix(token=view.chosen.token), view.trace.tokens[view.chosen.token]
-    heading = Heading("True to angle and length", "below, how long the sum could be",
-                      _write_law(view, view.trace.step(residual)), "law of cosines")  # fmt: skip
+    heading = Heading(
+        "True to angle and length",
+        "below, how long the sum could be",
+        _write_law(view, view.trace.step(residual)),
+        "law of cosines",
+    )
     with open_card(view, RESIDUAL, heading, residual, name="triangle"):
         was, added, total = (ink.text for ink in _list_inks(view, read_where()))
         inks = was, added, total
-        show_passes_chart(view, [draw_triangle(*_measure_triangle(one), view.colors, inks) for one in view.passes],
-                          "triangle", f"The residual sum of {token} as a triangle")  # fmt: skip
+        show_passes_chart(
+            view,
+            [draw_triangle(*_measure_triangle(one), view.colors, inks) for one in view.passes],
+            "triangle",
+            f"The residual sum of {token} as a triangle",
+        )
         if note := f"{tell_words(view)}{tell_put(view, residual)}".strip():
             st.caption(note)
 
@@ -230,18 +247,21 @@ def show_all_layers(view: View) -> None:
 def _measure_layers(view: View) -> dict[str, list[float]]:
     """The lengths of the chosen token's input, addend and sum, and the angle, by the place where they are added."""
     return {
-        f"layer {layer}, {name}": [float(each[view.chosen.token])
-                                   for each in (sums.was, sums.added, sums.total, sums.angles)]
+        f"layer {layer}, {name}": [
+            float(each[view.chosen.token]) for each in (sums.was, sums.added, sums.total, sums.angles)
+        ]
         for layer in range(view.trace.model.config.num_hidden_layers)
         for module, name in SUBLAYERS.items()
         for sums in [measure_sums(view.trace, layer, module)]
-    }  # fmt: skip
+    }
 
 
 def _render_layers(view: View, table: Mapping[str, Sequence[float]], inks: Mapping[str, str]) -> str:
     matrix, rows = np.array(list(table.values())), list(table)
     ends = float(np.nanmax(matrix[:, :3]))
-    columns = [Column(name, [x if math.isfinite(x) else None for x in column], ink, end=ends)
-               for (name, ink), column in zip(inks.items(), matrix.T.tolist(), strict=True)]  # fmt: skip
+    columns = [
+        Column(name, [x if math.isfinite(x) else None for x in column], ink, end=ends)
+        for (name, ink), column in zip(inks.items(), matrix.T.tolist(), strict=True)
+    ]
     here = rows.index(f"layer {view.chosen.layer}, {SUBLAYERS[read_where()]}")
     return render_table("after", rows, columns, chosen={here})

@@ -105,9 +105,14 @@ def _draw_weights(view: View, key: int) -> tuple[Chart, str]:
     end = 1.0 if total <= WHOLE else float(shown[real].max(initial=0.0)) or 1.0
     written = [i for i in window if row[i] >= _LEAST] if len(window) <= _WRITTEN else []
     chart = draw_weights(
-        shown, label_tokens(view.trace, window), window.start, view.colors, end=end, at=(token, key),
+        shown,
+        label_tokens(view.trace, window),
+        window.start,
+        view.colors,
+        end=end,
+        at=(token, key),
         texts={i: write_fixed(100 * float(row[i]), 0) for i in written},
-    )  # fmt: skip
+    )
     weights = view.trace[address]
     note = "" if _is_usual(weights) else f"{_tell_rows(weights)} "
     if written:
@@ -147,8 +152,9 @@ def _show_lines(view: View) -> None:
     """The same weights as lines; of many tokens those around the chosen one."""
     trace = view.trace
     weights, few = trace[locate(view, "probs")], len(trace.tokens) <= LINES
-    shown = choose_strongest(weights, [not real for real in trace.encoding.mask], view.chosen.token, LINES,
-                             LINES if few else STRONGEST)  # fmt: skip
+    shown = choose_strongest(
+        weights, [not real for real in trace.encoding.mask], view.chosen.token, LINES, LINES if few else STRONGEST
+    )
     full = 1.0 if len(trace.tokens) <= WHOLE else float(shown.weights.max(initial=0.0)) or 1.0
     top = measure_top(label_tokens(trace, _choose_window(view))) - _LINES_HEAD
     show_lines(view, shown, full=full, top=top)
@@ -166,10 +172,13 @@ def _show_lines(view: View) -> None:
 
 def _show_overview(view: View) -> None:
     count, side = len(view.trace.tokens), find_block_maxima(view.trace[locate(view, "probs")], BLOCKS)[1]
-    show_passes_chart(view, [_draw_overview(one) for one in view.passes], "weights-overview",
-                      f"Overview of all {count} tokens")  # fmt: skip
-    st.caption(f"All {count} positions: the largest weight of each block of {side} × {side}; a click explains it. "
-               "Framed: what is drawn at the left, around the chosen token.")  # fmt: skip
+    show_passes_chart(
+        view, [_draw_overview(one) for one in view.passes], "weights-overview", f"Overview of all {count} tokens"
+    )
+    st.caption(
+        f"All {count} positions: the largest weight of each block of {side} × {side}; a click explains it. "
+        "Framed: what is drawn at the left, around the chosen token."
+    )
 
 
 def _draw_overview(view: View) -> Chart:
@@ -214,21 +223,30 @@ def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> li
     products, scaled, weights = (part[name].tolist() for name in ("products", "scaled", "probs"))
     end = float(np.abs(part["products"]).max()) or 1.0
     masks = ["+ 0" if view.trace.encoding.mask[i] else "masked out" for i in shown]
-    ways = {"products": f"q · k over {width} components",
-            "scaled": f"÷ √{width} = {format_number(width**0.5)}, same scale",
-            "scores": "padding is masked out" if padded else "no padding: + 0"}  # fmt: skip
+    ways = {
+        "products": f"q · k over {width} components",
+        "scaled": f"÷ √{width} = {format_number(width**0.5)}, same scale",
+        "scores": "padding is masked out" if padded else "no padding: + 0",
+    }
     multiplied, divided, masked = (
         tell_way(view, locate(view, name, query=view.chosen.token), way) for name, way in ways.items()
     )
     return [
-        Numbers("1 · Dot product", multiplied, [format_short(x) for x in products], cells["products"], products, end,
-                color),
+        Numbers(
+            "1 · Dot product", multiplied, [format_short(x) for x in products], cells["products"], products, end, color
+        ),
         Numbers("2 · Scaled", divided, [format_short(x) for x in scaled], cells["scaled"], scaled, end, color),
         Numbers("3 · Mask", masked, masks, cells["scores"]),
-        Numbers("4 · Softmax", "put there by a change" if tell_replaced(view) else "exp(S) over the sum of all exp(S)",
-                [format_percent(x) for x in weights],
-                cells["probs"], weights, 1.0, color),
-    ]  # fmt: skip
+        Numbers(
+            "4 · Softmax",
+            "put there by a change" if tell_replaced(view) else "exp(S) over the sum of all exp(S)",
+            [format_percent(x) for x in weights],
+            cells["probs"],
+            weights,
+            1.0,
+            color,
+        ),
+    ]
 
 
 def show_maps(view: View) -> None:
@@ -237,8 +255,9 @@ def show_maps(view: View) -> None:
     for name, see in _SEE.items():
         address = locate(view, name)
         figure, note = draw_tensor(view, address)
-        show_panel(view, address, see.format(width=width), figure,
-                   note=f"Rows are queries, columns are keys. {note}".strip())  # fmt: skip
+        show_panel(
+            view, address, see.format(width=width), figure, note=f"Rows are queries, columns are keys. {note}".strip()
+        )
 
 
 def show_table(view: View, key: int) -> None:
@@ -255,12 +274,16 @@ def _render_table(view: View, queries: range, keys: list[int]) -> str:
     weights, names = view.trace[locate(view, "probs")], label_tokens(view.trace)
     heads = table_html.write_heads(("query", *(escape(names[i]) for i in keys)))
     rows = (
-        table_html.write_row(escape(names[q]), (
-            f'<td><button data-cell="{escape(str(locate(view, "probs", query=q, key=k)))}">'
-            f"{format_percent(float(weights[q, k]))}</button></td>"
-            for k in keys
-        ), "bv-chosen" if q == view.chosen.token else "")
+        table_html.write_row(
+            escape(names[q]),
+            (
+                f'<td><button data-cell="{escape(str(locate(view, "probs", query=q, key=k)))}">'
+                f"{format_percent(float(weights[q, k]))}</button></td>"
+                for k in keys
+            ),
+            "bv-chosen" if q == view.chosen.token else "",
+        )
         for q in queries
-    )  # fmt: skip
+    )
     table = table_html.write_table(heads, rows)
     return table_html.write_region("Attention weights as a table", table, "bv-table bv-cells")

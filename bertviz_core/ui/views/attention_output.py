@@ -101,30 +101,62 @@ def tell_most(view: View) -> Said:
     )
     other = say(
         Claim("most looked at", "Position {key} has the largest attention weight, {weight}.", weight, *most),
-        Claim("brings most", " Position {key} has the longest weighted value, because its value is longer.", brings,
-              *longest),
-    )  # fmt: skip
+        Claim(
+            "brings most",
+            " Position {key} has the longest weighted value, because its value is longer.",
+            brings,
+            *longest,
+        ),
+    )
     if (row < 0).any():
-        return choose(*(
-            Claim(name, form, {"length": tell_number(lengths[bringing]), "key": Part(bringing)}, relation, lengths,
-                  (bringing,))
-            for name, form, relation in (
-                ("longest among weights below 0", "A change puts weights below 0, whose values it takes off. Position "
-                 "{key} has the longest weighted value, {length}.", Relation.LARGEST),
-                ("none longer among weights below 0", "A change puts weights below 0, whose values it takes off. No "
-                 "weighted value is longer than that of position {key}, {length}.", Relation.HIGHEST),
+        return choose(
+            *(
+                Claim(
+                    name,
+                    form,
+                    {"length": tell_number(lengths[bringing]), "key": Part(bringing)},
+                    relation,
+                    lengths,
+                    (bringing,),
+                )
+                for name, form, relation in (
+                    (
+                        "longest among weights below 0",
+                        "A change puts weights below 0, whose values it takes off. Position "
+                        "{key} has the longest weighted value, {length}.",
+                        Relation.LARGEST,
+                    ),
+                    (
+                        "none longer among weights below 0",
+                        "A change puts weights below 0, whose values it takes off. No "
+                        "weighted value is longer than that of position {key}, {length}.",
+                        Relation.HIGHEST,
+                    ),
+                )
             )
-        ))  # fmt: skip
+        )
     return choose(
         Claim("nothing looked at", "All its attention weights are 0.", {}, Relation.NONE, row),
         both if looked == bringing else other,
         say(
-            Claim("no weight is larger", "No attention weight is larger than that of position {key}, {weight}", weight,
-                  Relation.HIGHEST, row, (looked,)),
-            Claim("no value is longer", ", and no weighted value longer than that of position {key}.", brings,
-                  Relation.HIGHEST, lengths, (bringing,)),
+            Claim(
+                "no weight is larger",
+                "No attention weight is larger than that of position {key}, {weight}",
+                weight,
+                Relation.HIGHEST,
+                row,
+                (looked,),
+            ),
+            Claim(
+                "no value is longer",
+                ", and no weighted value longer than that of position {key}.",
+                brings,
+                Relation.HIGHEST,
+                lengths,
+                (bringing,),
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 def _list_columns(
@@ -148,14 +180,15 @@ def _write_weighted(view: View, total: np.ndarray) -> Origin:
     context = trace.step(found)
     a, v, c = (style.make_painter(view.colors)(trace.step(where).output) for where in (probs, value, found))
     return Origin(
-        f"{probs.fix(head=head, query=token)} and {value.fix(head=head)}", context.kind,
+        f"{probs.fix(head=head, query=token)} and {value.fix(head=head)}",
+        context.kind,
         rf"\begin{{aligned}} & {c}_{{{token},\,[i]}} = \sum_{{u}} {a}_{{i,{token},u}}\, {v}_{{i,u,:}} \\ "
         rf"& i = {head}, \quad {_SLICE} \end{{aligned}}",
         f"{_say_average(float(trace[probs.fix(head=head, query=token)].sum(dtype=np.float64)))} The fraction of the "
         "sum is measured along the direction of the sum; it is negative for a vector that points the other way.",
         trace.explain(_find_sum_cell(view, total)).latex,
         f"{context.source}; encoder article (004), example 2",
-    )  # fmt: skip
+    )
 
 
 def _say_average(total: float) -> str:
@@ -181,16 +214,24 @@ def _show_merged(view: View) -> Derived:
     width = len(vector) // heads
     column = head * width + find_strongest(vector[head * width : (head + 1) * width])
     return Derived(
-        "merged", f"Concatenated heads of {name_token(trace.tokens, token)}: {heads} head outputs in one vector",
+        "merged",
+        f"Concatenated heads of {name_token(trace.tokens, token)}: {heads} head outputs in one vector",
         draw_cut(vector, heads, head, find_robust_limit(vector), view.colors, step.kind, merged=True),
-        Origin(address.fix(token=token), step.kind, step.typeset(style.make_painter(view.colors)),
-               "Concatenation changes no number: entry $j$ of head $i$ becomes entry $i\\, d_k + j$ of the vector, "
-               f"$d_k = {width}$.", trace.explain(address.fix(token=token, concat=column)).latex, step.source),
-        values=Values(vector.reshape(heads, width), [f"head {i}" for i in range(heads)],
-                      [f"component {j}" for j in range(width)]),
+        Origin(
+            address.fix(token=token),
+            step.kind,
+            step.typeset(style.make_painter(view.colors)),
+            "Concatenation changes no number: entry $j$ of head $i$ becomes entry $i\\, d_k + j$ of the vector, "
+            f"$d_k = {width}$.",
+            trace.explain(address.fix(token=token, concat=column)).latex,
+            step.source,
+        ),
+        values=Values(
+            vector.reshape(heads, width), [f"head {i}" for i in range(heads)], [f"component {j}" for j in range(width)]
+        ),
         note="Above: one row per head, its head output. Below: the same numbers in one vector. Framed: "
-             f"head {head}, entries {head * width} to {(head + 1) * width - 1}.",
-    )  # fmt: skip
+        f"head {head}, entries {head * width} to {(head + 1) * width - 1}.",
+    )
 
 
 def show_context(view: View) -> None:
@@ -221,9 +262,12 @@ def show_heads(view: View) -> None:
     source, weight, bias = (Address(leaf.address) for leaf in step.leaves)
     heading = Heading(
         f"{write_count(heads, 'head')}{', side by side,' if heads > 1 else ''} through the output matrix",
-        "Every head meets its own rows of it; the products and the bias add up.", _write_heads(view, step), step.source,
-        cell, style.break_lines(_write_sum(view, cell, drawn[:-1, cell.at["hidden"]])),
-    )  # fmt: skip
+        "Every head meets its own rows of it; the products and the bias add up.",
+        _write_heads(view, step),
+        step.source,
+        cell,
+        style.break_lines(_write_sum(view, cell, drawn[:-1, cell.at["hidden"]])),
+    )
     with open_card(view, step.kind, heading, f"from {source.fix(token=token)}, {weight}, {bias}") as tools:
         with tools:
             show_values("head-parts", Values(drawn, names, [str(i) for i in range(drawn.shape[1])]))
@@ -272,9 +316,16 @@ def show_all_tokens(view: View) -> None:
     """The output projection for every token."""
     module = Address.in_layer(view.chosen.layer, ATTENTION_OUTPUT)
     address, adds = module.enter("dense"), adds_input(view.trace, module)
-    goes_on = "The residual connection adds this to the layer's input." if adds else (
-        "A change leaves the residual connection out: nothing is added to this."
-    )  # fmt: skip
+    goes_on = (
+        "The residual connection adds this to the layer's input."
+        if adds
+        else ("A change leaves the residual connection out: nothing is added to this.")
+    )
     figure, note = draw_tensor(view, address)
-    show_panel(view, address, "Attention output, for all tokens", figure,
-               note=f"{goes_on}{tell_put(view, module.enter('residual'))} {note}".strip())  # fmt: skip
+    show_panel(
+        view,
+        address,
+        "Attention output, for all tokens",
+        figure,
+        note=f"{goes_on}{tell_put(view, module.enter('residual'))} {note}".strip(),
+    )

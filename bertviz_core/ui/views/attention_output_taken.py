@@ -119,36 +119,69 @@ def write_headline(view: View) -> Said:
     most = tell_short(row[found.best])
     parts = {"taken": most, "asks": asks, "gives": tell_token(tokens, found.best), "head": head}
     first = choose(
-        Claim("takes nothing", "{asks} takes **nothing** in head {head}", {"asks": asks, "head": head},
-              Relation.NONE, row),
-        Claim("takes most", "{asks} takes **{taken}** from **{gives}** in head {head}", parts,
-              Relation.LARGEST, row, (found.best,)),
-        Claim("takes as much",
-              "{asks} takes from no token more than from **{gives}: {taken}** in head {head}", parts,
-              Relation.HIGHEST, row, (found.best,)),
-    )  # fmt: skip
+        Claim(
+            "takes nothing", "{asks} takes **nothing** in head {head}", {"asks": asks, "head": head}, Relation.NONE, row
+        ),
+        Claim(
+            "takes most",
+            "{asks} takes **{taken}** from **{gives}** in head {head}",
+            parts,
+            Relation.LARGEST,
+            row,
+            (found.best,),
+        ),
+        Claim(
+            "takes as much",
+            "{asks} takes from no token more than from **{gives}: {taken}** in head {head}",
+            parts,
+            Relation.HIGHEST,
+            row,
+            (found.best,),
+        ),
+    )
     return first if found.contrast is None else say(first, _tell_contrast(found.contrast, found.best, tokens, most))
 
 
 def _tell_below(found: Bringing, token: int, tokens: Sequence[str]) -> Said:
     """Of a change's weights below 0, whose values are taken off and not taken: which weighted value is longest."""
     row, weight = found.taken[found.head], float(found.found.weights[found.head, found.best])
-    parts = {"length": tell_short(row[found.best]), "asks": tell_token(tokens, token),
-             "key": tell_token(tokens, found.best), "head": Part(found.head),
-             "way": Part("taken off, as its weight is below 0" if weight < 0 else "added")}  # fmt: skip
+    parts = {
+        "length": tell_short(row[found.best]),
+        "asks": tell_token(tokens, token),
+        "key": tell_token(tokens, found.best),
+        "head": Part(found.head),
+        "way": Part("taken off, as its weight is below 0" if weight < 0 else "added"),
+    }
     asks, which = "What does {asks} take? ", "that of **{key}: {length}**, {way}"
     return choose(
-        Claim("longest weighted value", f"{asks}The longest weighted value in head {{head}} is {which}", parts,
-              Relation.LARGEST, row, (found.best,)),
-        Claim("no longer weighted value", f"{asks}No weighted value in head {{head}} is longer than {which}", parts,
-              Relation.HIGHEST, row, (found.best,)),
-    )  # fmt: skip
+        Claim(
+            "longest weighted value",
+            f"{asks}The longest weighted value in head {{head}} is {which}",
+            parts,
+            Relation.LARGEST,
+            row,
+            (found.best,),
+        ),
+        Claim(
+            "no longer weighted value",
+            f"{asks}No weighted value in head {{head}} is longer than {which}",
+            parts,
+            Relation.HIGHEST,
+            row,
+            (found.best,),
+        ),
+    )
 
 
 def _tell_contrast(other: Contrast, best: int, tokens: Sequence[str], most: Part) -> Said:
     """That of a much larger weight less is taken than the most that the chosen head takes, of the key `best`."""
-    less = {"most": most, "less": tell_short(other.taken), "key": tell_token(tokens, other.key),
-            "weight": tell_percent(other.weight), "other": Part(other.head)}  # fmt: skip
+    less = {
+        "most": most,
+        "less": tell_short(other.taken),
+        "key": tell_token(tokens, other.key),
+        "weight": tell_percent(other.weight),
+        "other": Part(other.head),
+    }
     name, form = "takes less", ", but only **{less}** from {key}, which has **{weight}** of head {other}"
     if other.key == best:
         name, form = "takes less of it", ", but only **{less}** in head {other}, of which it has **{weight}**"
@@ -171,11 +204,21 @@ def _show_one(view: View, found: Bringing) -> None:
     context = view.trace.step(own.enter("context"))
     column = found.head * found.parts.shape[1] + find_strongest(found.parts.sum(axis=0))
     cell = Address(context.address).fix(token=view.chosen.token, concat=column)
-    heading = Heading(f"What {token} takes from each token", f"head {found.head}: weight × length of value",
-                      _write_formula(view, found), context.source, cell, _write_worked(view, found))  # fmt: skip
+    heading = Heading(
+        f"What {token} takes from each token",
+        f"head {found.head}: weight × length of value",
+        _write_formula(view, found),
+        context.source,
+        cell,
+        _write_worked(view, found),
+    )
     with open_card(view, VALUE, heading, f"from {own.enter('probs')} and {own.enter('value')}"):
-        show_passes_chart(view, [_draw_one(one, read_bringing(one)) for one in view.passes], "taken",
-                          f"What {token} takes from each token in head {found.head}")  # fmt: skip
+        show_passes_chart(
+            view,
+            [_draw_one(one, read_bringing(one)) for one in view.passes],
+            "taken",
+            f"What {token} takes from each token in head {found.head}",
+        )
         if note := f"{_note_rows(found)}{tell_put(view, *list_outputs(view))}".strip():
             st.caption(note)
 
@@ -184,8 +227,7 @@ def _show_every(view: View, found: Bringing) -> None:
     """All heads, as squares: framed the weight, filled what is taken."""
     own = SELF_ATTENTION.in_layer(view.chosen.layer)
     every = f"all {len(found.taken)} heads" if len(found.taken) > 1 else "the only head"
-    heading = Heading(f"The same in {every}", "",
-                      _write_result(view), "frame: weight; filled: taken")  # fmt: skip
+    heading = Heading(f"The same in {every}", "", _write_result(view), "frame: weight; filled: taken")
     with open_card(view, VALUE, heading, own.enter("value")) as tools:
         with tools:
             heads = [f"head {i}" for i in range(len(found.taken))]
@@ -231,8 +273,10 @@ def _draw_one(view: View, found: Bringing) -> Chart:
             BarColumn("= is taken", taken, _write(taken, format_short, sums[2]), value),
             BarColumn("along the sum", part, _write(part, format_percent, sums[3]), value, percent=True),
         ],
-        view.colors, marked=[found.shown.index(found.best)], last=True,
-    )  # fmt: skip
+        view.colors,
+        marked=[found.shown.index(found.best)],
+        last=True,
+    )
 
 
 def _write(numbers: np.ndarray, form: Callable[[float], str], last: str) -> list[str]:

@@ -38,20 +38,35 @@ def show_pair(view: View, key: int) -> Derived:
     product = attention.multiply_terms(read_row(view, "query"), _read_keys(view)[key])
     width = len(product.terms)
     cells = [locate(view, name, query=view.chosen.token, key=key) for name in ("products", "scaled", "scores")]
-    figure = draw_products([str(i) for i in product.order], product.terms, product.running, view.colors,
-                           color=view.colors.kinds[ATTENTION],
-                           title="component, largest absolute product first")  # fmt: skip
+    figure = draw_products(
+        [str(i) for i in product.order],
+        product.terms,
+        product.running,
+        view.colors,
+        color=view.colors.kinds[ATTENTION],
+        title="component, largest absolute product first",
+    )
     return Derived(
-        "dot-product", f"Query of {read_word(view)} · key of {name_token(trace.tokens, key)}: {width} products "
-        "and their sum", figure.offer(str(cells[0])),
-        Origin(_write_origin(view, key), ATTENTION, _write_before_softmax(view, cells),
-               f"The dot product adds the products of all components of query and key. It is divided by √{width}, "
-               "the root of the head's size. If the key is padding, a very large negative number is added.",
-               r" \\[3pt] & ".join(trace.explain(address).latex for address in cells), trace.step(cells[0]).source),
-        values=Values(np.stack([product.order, product.terms, product.running], axis=1),
-                      [str(i + 1) for i in range(len(product.terms))], ["component", "product", "sum so far"]),
-        note=f"{_name_largest(product)}{tell_put(view, *cells)}", start=cells[0],
-    )  # fmt: skip
+        "dot-product",
+        f"Query of {read_word(view)} · key of {name_token(trace.tokens, key)}: {width} products and their sum",
+        figure.offer(str(cells[0])),
+        Origin(
+            _write_origin(view, key),
+            ATTENTION,
+            _write_before_softmax(view, cells),
+            f"The dot product adds the products of all components of query and key. It is divided by √{width}, "
+            "the root of the head's size. If the key is padding, a very large negative number is added.",
+            r" \\[3pt] & ".join(trace.explain(address).latex for address in cells),
+            trace.step(cells[0]).source,
+        ),
+        values=Values(
+            np.stack([product.order, product.terms, product.running], axis=1),
+            [str(i + 1) for i in range(len(product.terms))],
+            ["component", "product", "sum so far"],
+        ),
+        note=f"{_name_largest(product)}{tell_put(view, *cells)}",
+        start=cells[0],
+    )
 
 
 def _write_before_softmax(view: View, addresses: Sequence[Address]) -> str:
@@ -79,9 +94,13 @@ def show_angles(view: View, key: int) -> Derived:
     )
     recorded, color = read_row(view, "products"), view.colors.kinds[ATTENTION]
     figure = draw_bars(
-        parts.cosines[shown], [names[i] for i in shown], view.colors, color, name="cosine of query and key",
+        parts.cosines[shown],
+        [names[i] for i in shown],
+        view.colors,
+        color,
+        name="cosine of query and key",
         ends=_COSINES,
-    )  # fmt: skip
+    )
     columns = [
         Column("cosine", [None if np.isnan(x) else x for x in parts.known[shown].tolist()], color, 1.0, signed=True),
         Column("length of k", parts.key_norms[shown].tolist(), view.colors.kinds["key"]),
@@ -116,10 +135,13 @@ def _write_cosine(view: View, key: int, parts: attention.Angles) -> Origin:
     lengths = (float(parts.cosines[key]), parts.query_norm, float(parts.key_norms[key]))
     worked = r" \cdot ".join(bracket_negative(format_latex(x)) for x in lengths)
     return Origin(
-        _write_origin(view), ATTENTION, rf"{q} \cdot {k} = \cos({q}, {k})\, \lVert {q} \rVert\, \lVert {k} \rVert",
+        _write_origin(view),
+        ATTENTION,
+        rf"{q} \cdot {k} = \cos({q}, {k})\, \lVert {q} \rVert\, \lVert {k} \rVert",
         "The dot product as geometry: it is large where both vectors are long and have a similar direction.",
-        rf"{q} \cdot {k} = {worked} = {format_latex(float(parts.products[key]))}", _ARTICLE,
-    )  # fmt: skip
+        rf"{q} \cdot {k} = {worked} = {format_latex(float(parts.products[key]))}",
+        _ARTICLE,
+    )
 
 
 @derived
@@ -157,10 +179,14 @@ def show_softmax(view: View, key: int) -> Derived:
 def _list_rows(view: View, steps: attention.SoftmaxRow) -> dict[str, np.ndarray]:
     """The steps from the scores to the attention weights, by name; a change may put other weights than the softmax."""
     return {
-        _SCORE: read_row(view, "scores"), _BELOW: steps.below, _POWER: steps.powers, "sum so far": steps.running,
-        **({_SOFTMAX: steps.shares} if tell_replaced(view) else {}), _WEIGHT: read_row(view, "probs"),
+        _SCORE: read_row(view, "scores"),
+        _BELOW: steps.below,
+        _POWER: steps.powers,
+        "sum so far": steps.running,
+        **({_SOFTMAX: steps.shares} if tell_replaced(view) else {}),
+        _WEIGHT: read_row(view, "probs"),
         "e^S, not shifted": steps.plain,
-    }  # fmt: skip
+    }
 
 
 def _list_columns(view: View, rows: Mapping[str, np.ndarray], shown: Sequence[int]) -> list[Column]:
@@ -168,10 +194,15 @@ def _list_columns(view: View, rows: Mapping[str, np.ndarray], shown: Sequence[in
     color = view.colors.kinds[ATTENTION]
     ends = {_SCORE: None, _POWER: 1.0, _SOFTMAX: 1.0, _WEIGHT: 1.0}
     return [
-        Column(name, _name_masked(row[shown]) if name in (_SCORE, _BELOW) else row[shown].tolist(),
-               color if name in ends else "", ends.get(name), signed=name == _SCORE)
+        Column(
+            name,
+            _name_masked(row[shown]) if name in (_SCORE, _BELOW) else row[shown].tolist(),
+            color if name in ends else "",
+            ends.get(name),
+            signed=name == _SCORE,
+        )
         for name, row in rows.items()
-    ]  # fmt: skip
+    ]
 
 
 def _name_masked(scores: np.ndarray) -> list[float | str]:

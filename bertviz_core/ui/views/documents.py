@@ -81,21 +81,29 @@ def write_headline(view: View) -> Said:
     parts, limit = {"cosine": apart, "word": tell_token(view.trace.tokens, token)}, {"limit": tell_nowhere(_SAME)}
     ask = "Do the two agree on {word}? "
     told = [
-        Claim(f"answer of the {name}", f"{start} {side.short} {{guess}} **{{share}}**",
-              {"share": tell_percent(guess.probability), "guess": name_word(guess.token)})
+        Claim(
+            f"answer of the {name}",
+            f"{start} {side.short} {{guess}} **{{share}}**",
+            {"share": tell_percent(guess.probability), "guess": name_word(guess.token)},
+        )
         for name, start, side in zip(("left", "right"), (";", ","), list_sides(left, right), strict=False)
         for guess in guess_words(side.trace, token, 1)
-    ]  # fmt: skip
+    ]
     return say(
         choose(
-            Claim("two agree", f"{ask}Yes: cosine **{{cosine}}** after the last layer",
-                  {"cosine": apart, **limit, **parts}, Relation.ABOVE),
-            Claim("two differ", f"{ask}No: cosine **{{cosine}}** after the last layer",
-                  {**limit, **parts}, Relation.ABOVE),
+            Claim(
+                "two agree",
+                f"{ask}Yes: cosine **{{cosine}}** after the last layer",
+                {"cosine": apart, **limit, **parts},
+                Relation.ABOVE,
+            ),
+            Claim(
+                "two differ", f"{ask}No: cosine **{{cosine}}** after the last layer", {**limit, **parts}, Relation.ABOVE
+            ),
             Claim("two compared", f"{ask}Cosine **{{cosine}}** after the last layer", parts),
         ),
         *told,
-    )  # fmt: skip
+    )
 
 
 def list_sides(left: Side, right: Side) -> tuple[Side, ...]:
@@ -108,9 +116,15 @@ def show_menus() -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="document-sides"):
         sides = ((DOCUMENT, "Document", "", DOCUMENT_PROGRAMS), (BESIDE, "Against", "against ", PROGRAMS))
         for key, label, before, options in sides:
-            st.selectbox(label, list(options), key=key.name, width=225, label_visibility="collapsed",
-                         format_func=lambda name, before=before: before + find_title(name),
-                         on_change=url.note_choice)  # fmt: skip
+            st.selectbox(
+                label,
+                list(options),
+                key=key.name,
+                width=225,
+                label_visibility="collapsed",
+                format_func=lambda name, before=before: before + find_title(name),
+                on_change=url.note_choice,
+            )
 
 
 def _make_side(view: View, name: str, notation: str) -> Side:
@@ -174,18 +188,22 @@ def show_places(document: Document) -> None:
         places = [place for place in document.places if place.page == info.name]
         if places:
             site.show_link(info, icon=info.icon)
-            st.markdown("\n".join(
-                f"- {place.place} &ensp; {place.what}{f' ({place.remark})' if place.remark else ''}"
-                for place in places
-            ))  # fmt: skip
+            st.markdown(
+                "\n".join(
+                    f"- {place.place} &ensp; {place.what}{f' ({place.remark})' if place.remark else ''}"
+                    for place in places
+                )
+            )
 
 
 def show_others(document: Document) -> None:
     """What no step computes, and where the app has it."""
     st.caption("No step computes these: sizes, sets, settings, and pictures by what they show.")
-    st.markdown("\n".join(
-        f"- {other.place} &ensp; {other.what} :gray[{site.get_page(other.page).title}]" for other in document.others
-    ))  # fmt: skip
+    st.markdown(
+        "\n".join(
+            f"- {other.place} &ensp; {other.what} :gray[{site.get_page(other.page).title}]" for other in document.others
+        )
+    )
 
 
 def list_shown(left: Side, right: Side) -> list[Document]:

@@ -39,8 +39,10 @@ def show_departures(view: View, side: Side) -> None:
     if names is None:
         return
     document = side.title.partition(" (")[0]
-    heading = Heading(f"Where the {document} departs, step by step",
-                      "the differing part is marked; at the right BERT with this one departure alone")  # fmt: skip
+    heading = Heading(
+        f"Where the {document} departs, step by step",
+        "the differing part is marked; at the right BERT with this one departure alone",
+    )
     with open_card(view, NORM, heading, f"BERT's pass with one step as in the {side.title}", name="departures"):
         if not names:
             st.markdown("Nowhere: it writes BERT's own pass, up to the words.")

@@ -23,8 +23,11 @@ from bertviz_core.ui.views.documents import Side, list_sides
 def show_differences(view: View, left: Side, right: Side) -> None:
     """Both formulas of every step that differs, of the layers in the chosen one; what only one of the two has."""
     layer = view.chosen.layer
-    pairs = [pair for pair in align_programs(left.program, right.program)
-             if pair.relation != "same" and pair.step.layer in (None, layer) and not pair.step.repeats]  # fmt: skip
+    pairs = [
+        pair
+        for pair in align_programs(left.program, right.program)
+        if pair.relation != "same" and pair.step.layer in (None, layer) and not pair.step.repeats
+    ]
     stages: dict[Stage, list[Pair]] = {}
     for pair in pairs:
         stages.setdefault(pair.step.stage, []).append(pair)
@@ -50,13 +53,17 @@ def _tell_segments(view: View, side: Side) -> str:
         return ""
     told = "**Your input is a pair, and it gives both sentences segment 0.**"
     trace, store = view.trace, get_store()
-    real, zero = (store.get(trace.model, view.text, view.pair, len(trace.tokens), view.masked, changes=changes)
-                  for changes in (None, {Address(SEGMENT_IDS.address): 0.0}))  # fmt: skip
+    real, zero = (
+        store.get(trace.model, view.text, view.pair, len(trace.tokens), view.masked, changes=changes)
+        for changes in (None, {Address(SEGMENT_IDS.address): 0.0})
+    )
     apart = measure_scores(real, zero)
     if apart is None:
         return told
-    return (f"{told} In BERT that alone moves a logit by up to {format_number(apart.largest)}, and gives "
-            f"another best word at {apart.changed} of {apart.tokens} tokens.")  # fmt: skip
+    return (
+        f"{told} In BERT that alone moves a logit by up to {format_number(apart.largest)}, and gives "
+        f"another best word at {apart.changed} of {apart.tokens} tokens."
+    )
 
 
 def _write_stage(view: View, pairs: Sequence[Pair], left: Side, right: Side) -> str:
@@ -67,8 +74,10 @@ def _write_stage(view: View, pairs: Sequence[Pair], left: Side, right: Side) -> 
         f"| {_typeset(view, right.notation, pair.right)} |"
         for pair in changed
     ]
-    only = {left: [pair.address for pair in pairs if pair.right is None],
-            right: [pair.address for pair in pairs if pair.left is None]}  # fmt: skip
+    only = {
+        left: [pair.address for pair in pairs if pair.right is None],
+        right: [pair.address for pair in pairs if pair.left is None],
+    }
     return "\n\n".join(filter(None, ["\n".join([head, *rows]) if rows else "", _write_only(only)]))
 
 
@@ -77,8 +86,9 @@ def _write_only(only: Mapping[Side, Sequence[str]]) -> str:
     return " &ensp; ".join(
         f"Only in {'the ' if side.document else ''}{side.title}: "
         f"{', '.join(f'`{_drop_layer(one)}`' for one in _drop_inner(addresses))}."
-        for side, addresses in only.items() if addresses
-    )  # fmt: skip
+        for side, addresses in only.items()
+        if addresses
+    )
 
 
 def _drop_inner(addresses: Sequence[str]) -> Iterable[str]:

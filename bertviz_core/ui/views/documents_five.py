@@ -38,10 +38,12 @@ def show_five(view: View, chosen: Side) -> None:
     token = view.chosen.token
     trace = view.trace
     # Not from the store: a page that waits there for a pass must not wait for one that waits for the page.
-    own_run = partial(run, trace.model, view.text, view.pair, pad_to=len(trace.tokens), masked=view.masked,
-                      cache=trace.cache)  # fmt: skip
-    wanted = Wanted(("documents", token), trace,
-                    partial(run_documents, trace, token, lambda program: own_run(program=program)))  # fmt: skip
+    own_run = partial(
+        run, trace.model, view.text, view.pair, pad_to=len(trace.tokens), masked=view.masked, cache=trace.cache
+    )
+    wanted = Wanted(
+        ("documents", token), trace, partial(run_documents, trace, token, lambda program: own_run(program=program))
+    )
     own = {chosen.name: read_document(view.trace, chosen.trace, token)} if chosen.document else {}
     show_finding("documents", wanted, partial(_draw, view, chosen, own))
 
@@ -57,8 +59,12 @@ def _draw(view: View, chosen: Side, own: Mapping[str, DocumentRun], found: Found
 
 def _show_table(view: View, chosen: Side, runs: Mapping[str, DocumentRun], progress: str) -> None:
     token = view.trace.tokens[view.chosen.token]
-    heading = Heading("The five, each run as written", f"the vector of “{token}” against BERT’s; the answer",
-                      _write_cosine(view), progress or "x BERT, y the document, last layer")  # fmt: skip
+    heading = Heading(
+        "The five, each run as written",
+        f"the vector of “{token}” against BERT’s; the answer",
+        _write_cosine(view),
+        progress or "x BERT, y the document, last layer",
+    )
     with open_card(view, NORM, heading, "the last layer's output, in BERT's pass and the document's", name="five"):
         st.html(_STYLE + STYLE)
         heads = table_html.write_heads(
@@ -106,8 +112,7 @@ def _show_curves(view: View, chosen: Side, runs: Mapping[str, DocumentRun]) -> N
     stages = list_stages(view)
     lines = {_name_shortly(each): np.array(runs[each.program].cosines) for each in DOCUMENTS if each.program in runs}
     main = _name_shortly(chosen.document) if chosen.document else ""
-    heading = Heading("Layer by layer", "the same cosine after every layer", _write_layer_cosine(view),
-                      "one pass each")  # fmt: skip
+    heading = Heading("Layer by layer", "the same cosine after every layer", _write_layer_cosine(view), "one pass each")
     with open_card(view, NORM, heading, _EACH, name="document-curves") as tools:
         with tools:
             values = np.stack(list(lines.values()), axis=1) if lines else np.zeros((len(stages), 0))

@@ -25,8 +25,9 @@ def show_slips(view: View) -> None:
     """Document by document, or those of one."""
     numbers = {document.number: document for document in DOCUMENTS}
     url.bind(_SLIPS_OF, (_ALL, *numbers))
-    asked = st.segmented_control("Slips of", (_ALL, *numbers), required=True, key=_SLIPS_OF.name, wrap=True,
-                                 on_change=url.note_choice)  # fmt: skip
+    asked = st.segmented_control(
+        "Slips of", (_ALL, *numbers), required=True, key=_SLIPS_OF.name, wrap=True, on_change=url.note_choice
+    )
     for number, document in numbers.items():
         if asked in (_ALL, number):
             _show_document(view, document)

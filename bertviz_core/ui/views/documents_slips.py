@@ -47,20 +47,45 @@ def show_cards(view: View) -> None:
     seen = slips.measure_printed_epsilon(view.trace)
     word = escape(view.trace.tokens[token])
     cards = (
-        ("One digit too many", "004, softmax", "72.40e−06", format_number(share),
-         "Its own scores give the second number: the printed one is 30 times that."),
-        ("The root ends too early", "003, σ", format_number(printed), format_number(meant),
-         f"σ as printed at “{word}” after attention in layer {layer}, and a standard deviation."),
-        ("One ε for another", "001, In [46]", "10⁻⁵", "10⁻¹²",
-         f"In [49] prints {seen.count} numbers after it; {_tell_changed(seen)} by up to "
-         f"{format_number(seen.largest)}."),
-        ("X in every sum", "000, residual sum", "X", "Z",
-         f"Meant is the sub-layer's input. In the second sum of layer {layer} the two have a cosine of "
-         f"{format_number(turned)}."),
-    )  # fmt: skip
-    st.html('<div class="bv-slips">' + "".join(
-        f"<div><small>{where}</small><b>{title}</b><p><s>{wrong}</s> → {right}</p>{why}</div>"
-        for title, where, wrong, right, why in cards) + "</div>")  # fmt: skip
+        (
+            "One digit too many",
+            "004, softmax",
+            "72.40e−06",
+            format_number(share),
+            "Its own scores give the second number: the printed one is 30 times that.",
+        ),
+        (
+            "The root ends too early",
+            "003, σ",
+            format_number(printed),
+            format_number(meant),
+            f"σ as printed at “{word}” after attention in layer {layer}, and a standard deviation.",
+        ),
+        (
+            "One ε for another",
+            "001, In [46]",
+            "10⁻⁵",
+            "10⁻¹²",
+            f"In [49] prints {seen.count} numbers after it; {_tell_changed(seen)} by up to "
+            f"{format_number(seen.largest)}.",
+        ),
+        (
+            "X in every sum",
+            "000, residual sum",
+            "X",
+            "Z",
+            f"Meant is the sub-layer's input. In the second sum of layer {layer} the two have a cosine of "
+            f"{format_number(turned)}.",
+        ),
+    )
+    st.html(
+        '<div class="bv-slips">'
+        + "".join(
+            f"<div><small>{where}</small><b>{title}</b><p><s>{wrong}</s> → {right}</p>{why}</div>"
+            for title, where, wrong, right, why in cards
+        )
+        + "</div>"
+    )
 
 
 def _tell_changed(seen: slips.Seen) -> str:
@@ -80,22 +105,27 @@ def show_sigma(view: View) -> Derived:
     printed, meant = (float(line[here]) for line in found.values())
     width, squares = x.shape[1], meant**2 * x.shape[1]
     return Derived(
-        "slip-sigma", "Formula post: σ as printed is not a standard deviation",
+        "slip-sigma",
+        "Formula post: σ as printed is not a standard deviation",
         draw_by_stage(found, list(sums), view.colors, view.colors.kinds[NORM], name="σ", words=_label_sums(sums)),
-        Origin(f"{Address.in_layer(view.chosen.layer, 'attention.output.residual')} and every LayerNorm input", NORM,
-               r"\begin{aligned} \sigma_{\text{printed}} &= \sqrt{\tfrac{1}{H}} \textstyle\sum_i (x_i - \mu)^2 \\ "
-               r"\sigma &= \sqrt{\tfrac{1}{H} \textstyle\sum_i (x_i - \mu)^2} \end{aligned}",
-               f"The root in the printed σ covers only 1/H. For {name_token(view.trace.tokens, token)} after "
-               f"attention in layer {view.chosen.layer} it is {format_number(printed)}; the standard deviation is "
-               f"{format_number(meant)}. "
-               f"After division by it the variance is {format_number((meant / printed) ** 2)} instead of 1.",
-               rf"\sigma_{{\text{{printed}}}} = \sqrt{{\frac{{1}}{{{width}}}}} \cdot {format_latex(squares)} = "
-               rf"{format_latex(printed)} \quad\text{{but}}\quad \sqrt{{\frac{{{format_latex(squares)}}}{{{width}}}}}="
-               rf"{format_latex(meant)}", "formula post (003); Ba et al. 2016"),
+        Origin(
+            f"{Address.in_layer(view.chosen.layer, 'attention.output.residual')} and every LayerNorm input",
+            NORM,
+            r"\begin{aligned} \sigma_{\text{printed}} &= \sqrt{\tfrac{1}{H}} \textstyle\sum_i (x_i - \mu)^2 \\ "
+            r"\sigma &= \sqrt{\tfrac{1}{H} \textstyle\sum_i (x_i - \mu)^2} \end{aligned}",
+            f"The root in the printed σ covers only 1/H. For {name_token(view.trace.tokens, token)} after "
+            f"attention in layer {view.chosen.layer} it is {format_number(printed)}; the standard deviation is "
+            f"{format_number(meant)}. "
+            f"After division by it the variance is {format_number((meant / printed) ** 2)} instead of 1.",
+            rf"\sigma_{{\text{{printed}}}} = \sqrt{{\frac{{1}}{{{width}}}}} \cdot {format_latex(squares)} = "
+            rf"{format_latex(printed)} \quad\text{{but}}\quad \sqrt{{\frac{{{format_latex(squares)}}}{{{width}}}}}="
+            rf"{format_latex(meant)}",
+            "formula post (003); Ba et al. 2016",
+        ),
         values=Values(np.stack(list(found.values()), axis=1), list(sums), list(found)),
         note=f"Every LayerNorm input of BERT, for the chosen token. {_TWO_POINTS} The lines meet only where the "
-             "squared deviations sum to 1.",
-    )  # fmt: skip
+        "squared deviations sum to 1.",
+    )
 
 
 def _run_note(view: View) -> Trace:
@@ -108,35 +138,50 @@ def show_residual(view: View) -> Derived:
     trace, token, layer = _run_note(view), view.chosen.token, view.chosen.layer
     x = trace[slips.X.fix(token=token)]
     names, both = ("first sum", "second sum"), slips.list_meant(trace)
-    vectors = {name: np.stack([trace[address.fix(token=token)] for address in addresses])
-               for name, addresses in zip(names, both, strict=True)}  # fmt: skip
+    vectors = {
+        name: np.stack([trace[address.fix(token=token)] for address in addresses])
+        for name, addresses in zip(names, both, strict=True)
+    }
     found = {name: compute_cosine(x, rows) for name, rows in vectors.items()}
     layers = [f"L{i}" for i in range(trace.model.config.num_hidden_layers)]
     lengths = {f"length, {name}": compute_norms(rows) for name, rows in vectors.items()}
     first, second = (float(line[layer]) for line in found.values())
-    told = (f"In layer {layer}, X and the layer's input have a cosine of {format_number(first)}, and X and the first "
-            f"LayerNorm's output {format_number(second)}." if layer else
-            "In layer 0 the first sum is right, since Z_0 is X; in the second X and the first LayerNorm's output have "
-            f"a cosine of {format_number(second)}.")  # fmt: skip
+    told = (
+        f"In layer {layer}, X and the layer's input have a cosine of {format_number(first)}, and X and the first "
+        f"LayerNorm's output {format_number(second)}."
+        if layer
+        else "In layer 0 the first sum is right, since Z_0 is X; in the second X and the first LayerNorm's output have "
+        f"a cosine of {format_number(second)}."
+    )
     return Derived(
-        "slip-residual", "Forward-pass note: every residual sum adds X instead of the sub-layer's input",
-        draw_by_stage(found, layers, view.colors, view.colors.kinds[RESIDUAL], name="cosine with X",
-                      ends=(min(0.0, *(float(line.min()) for line in found.values())), 1.0)),
-        Origin(f"{slips.X} and {both[1][layer]}, in the note's own pass", RESIDUAL,
-               r"\begin{aligned} \text{printed:}\ \bar{Z}_l &= \mathrm{LayerNorm}(X + \tilde{Z}_l) & "
-               r"Z_l &= \mathrm{LayerNorm}(X + Z_l^{out}) \\ "
-               r"\text{meant:}\ \bar{Z}_l &= \mathrm{LayerNorm}(Z_{l-1} + \tilde{Z}_l) & "
-               r"Z_l &= \mathrm{LayerNorm}(\bar{Z}_l + Z_l^{out}) \end{aligned}",
-               "The note adds the input embeddings X in both sums of every layer. A residual connection adds what its "
-               f"sub-layer reads. {told} X has length {format_number(float(compute_norms(x)))}, what is meant in the "
-               f"second sum {format_number(float(lengths['length, second sum'][layer]))}.",
-               write_cosine(x, vectors[names[1]][layer], rf"X_{{{token}}}, \bar{{Z}}_{{{layer + 1},\,{token}}}"),
-               "forward-pass note (000); Vaswani et al. 2017, sec. 3.1"),
+        "slip-residual",
+        "Forward-pass note: every residual sum adds X instead of the sub-layer's input",
+        draw_by_stage(
+            found,
+            layers,
+            view.colors,
+            view.colors.kinds[RESIDUAL],
+            name="cosine with X",
+            ends=(min(0.0, *(float(line.min()) for line in found.values())), 1.0),
+        ),
+        Origin(
+            f"{slips.X} and {both[1][layer]}, in the note's own pass",
+            RESIDUAL,
+            r"\begin{aligned} \text{printed:}\ \bar{Z}_l &= \mathrm{LayerNorm}(X + \tilde{Z}_l) & "
+            r"Z_l &= \mathrm{LayerNorm}(X + Z_l^{out}) \\ "
+            r"\text{meant:}\ \bar{Z}_l &= \mathrm{LayerNorm}(Z_{l-1} + \tilde{Z}_l) & "
+            r"Z_l &= \mathrm{LayerNorm}(\bar{Z}_l + Z_l^{out}) \end{aligned}",
+            "The note adds the input embeddings X in both sums of every layer. A residual connection adds what its "
+            f"sub-layer reads. {told} X has length {format_number(float(compute_norms(x)))}, what is meant in the "
+            f"second sum {format_number(float(lengths['length, second sum'][layer]))}.",
+            write_cosine(x, vectors[names[1]][layer], rf"X_{{{token}}}, \bar{{Z}}_{{{layer + 1},\,{token}}}"),
+            "forward-pass note (000); Vaswani et al. 2017, sec. 3.1",
+        ),
         values=Values(np.stack([*found.values(), *lengths.values()], axis=1), layers, [*found, *lengths]),
         note="Cosine of X with what is meant: in the first sum the layer's input, in the second the first LayerNorm's "
-             "output. In the first sum of L0 X is what is meant, and the line is at 1. All vectors are those of the "
-             "note's own pass with this model's weights; the output matrix, which BERT has besides, plays no part.",
-    )  # fmt: skip
+        "output. In the first sum of L0 X is what is meant, and the line is at 1. All vectors are those of the "
+        "note's own pass with this model's weights; the output matrix, which BERT has besides, plays no part.",
+    )
 
 
 @derived
@@ -148,20 +193,32 @@ def show_epsilon(view: View) -> Derived:
     here, seen = Address.in_layer(layer, "attention.output.residual"), slips.measure_printed_epsilon(trace)
     variance = float(slips.compute_deviation(trace[here.fix(token=view.chosen.token)]) ** 2)
     return Derived(
-        "slip-epsilon", "Notebook: ε = 10⁻⁵ in one cell, 10⁻¹² in all others",
-        draw_by_stage({"largest change": found}, list(sums), view.colors, view.colors.kinds[NORM],
-                      name="largest change", words=_label_sums(sums)),
-        Origin(f"{here} and every LayerNorm input", NORM, r"\left|\, \frac{x_i - \mu}{\sqrt{\sigma^2 + 10^{-5}}} - "
-               r"\frac{x_i - \mu}{\sqrt{\sigma^2 + 10^{-12}}} \,\right|",
-               r"In \[46\] uses the default ε of PyTorch's `layer_norm`, 10⁻⁵. In \[49\] is the first cell after it "
-               f"that prints numbers, with four decimals: here {seen.count} pre-activations of layer 0. The other ε "
-               f"changes them by at most {format_number(seen.largest)}, {seen.changed} of them in the printed digits.",
-               rf"\sqrt{{{format_latex(variance)} + 10^{{-5}}}} = {np.sqrt(variance + EPSILON_OF_CELL_46):.8f} \neq "
-               rf"{np.sqrt(variance + EPSILON_OF_CELLS):.8f}", "notebook (001), In [46] and In [57]"),
+        "slip-epsilon",
+        "Notebook: ε = 10⁻⁵ in one cell, 10⁻¹² in all others",
+        draw_by_stage(
+            {"largest change": found},
+            list(sums),
+            view.colors,
+            view.colors.kinds[NORM],
+            name="largest change",
+            words=_label_sums(sums),
+        ),
+        Origin(
+            f"{here} and every LayerNorm input",
+            NORM,
+            r"\left|\, \frac{x_i - \mu}{\sqrt{\sigma^2 + 10^{-5}}} - "
+            r"\frac{x_i - \mu}{\sqrt{\sigma^2 + 10^{-12}}} \,\right|",
+            r"In \[46\] uses the default ε of PyTorch's `layer_norm`, 10⁻⁵. In \[49\] is the first cell after it "
+            f"that prints numbers, with four decimals: here {seen.count} pre-activations of layer 0. The other ε "
+            f"changes them by at most {format_number(seen.largest)}, {seen.changed} of them in the printed digits.",
+            rf"\sqrt{{{format_latex(variance)} + 10^{{-5}}}} = {np.sqrt(variance + EPSILON_OF_CELL_46):.8f} \neq "
+            rf"{np.sqrt(variance + EPSILON_OF_CELLS):.8f}",
+            "notebook (001), In [46] and In [57]",
+        ),
         values=Values(found[:, None], list(sums), ["largest change"]),
         note="The largest change of a normalized sum over all tokens, before γ and β, if every cell had this ε. "
-             f"{_TWO_POINTS} A smaller variance gives ε more weight{tell_most_changed(found, list(sums))}.",
-    )  # fmt: skip
+        f"{_TWO_POINTS} A smaller variance gives ε more weight{tell_most_changed(found, list(sums))}.",
+    )
 
 
 def tell_most_changed(found: np.ndarray, sums: Sequence[str]) -> Said:

@@ -43,14 +43,16 @@ def tell(view: View, where: Address) -> Told | None:
     best = sorted(range(len(terms)), key=lambda i: -abs(terms[i]))[:_SHOWN]
     last = f"x^{{(L)}}_{{{token}}}, y^{{(L)}}_{{{token}}}"
     return Told(
-        f"Cosine with BERT, {document.name}", NORM, format_number(cosine),
+        f"Cosine with BERT, {document.name}",
+        NORM,
+        format_number(cosine),
         f"After the last layer the {document.name}’s {word} stands at **{angle}** to BERT’s. {up} of {len(terms)} "
         "products raise the cosine, the others lower it.",
         [write_cosine(x, y, last)],
         [(f"component {i}: {format_number(x[i])} · {format_number(y[i])}", format_number(terms[i]), "") for i in best],
         f"Worked out from two passes, not one of their steps. The {len(best)} products that are largest in size, of "
         f"{len(terms)}.",
-    )  # fmt: skip
+    )
 
 
 def offer(view: View, name: str) -> None:

@@ -57,8 +57,13 @@ def show_token(view: View, component: int, reason: str) -> None:
     """The chosen token's three rows, their sum, and what LayerNorm makes of it: component by component."""
     token, cell = view.chosen.token, NORM.fix(token=view.chosen.token, hidden=component)
     steps = [view.trace.step(part) for part in (PARTS["sum"], NORM)]
-    heading = Heading(f"{name_token(view.trace.tokens, token)}: three rows, added and normalized", reason,
-                      r" \quad ".join(map(view.typeset, steps)), steps[0].source, cell)  # fmt: skip
+    heading = Heading(
+        f"{name_token(view.trace.tokens, token)}: three rows, added and normalized",
+        reason,
+        r" \quad ".join(map(view.typeset, steps)),
+        steps[0].source,
+        cell,
+    )
     of = ", ".join(str(part.fix(token=token)) for part in (PARTS["sum"], NORM))
     with open_card(view, EMBEDDING, heading, of, name="three-rows") as tools:
         values = _read_rows(view)
@@ -119,10 +124,16 @@ def _show_map(view: View, component: int) -> None:
     name = state.read(_VECTORS)
     end = find_robust_limit(np.stack([view.trace[part] for part in PARTS.values()])) if name in PARTS else None
     figure, note = draw_tensor(view, ROWS[name], end=end, cells=_CELLS, row=_ROW)
-    show_panel(view, ROWS[name], "All tokens", figure, says=_write_finding(view, name), at={"hidden": component},
-               note=note,
-               switch=lambda: st.selectbox("Vectors", list(ROWS), key=_VECTORS.name, label_visibility="collapsed",
-                                           width=130))  # fmt: skip
+    show_panel(
+        view,
+        ROWS[name],
+        "All tokens",
+        figure,
+        says=_write_finding(view, name),
+        at={"hidden": component},
+        note=note,
+        switch=lambda: st.selectbox("Vectors", list(ROWS), key=_VECTORS.name, label_visibility="collapsed", width=130),
+    )
 
 
 @derived
@@ -137,14 +148,21 @@ def _show_alike(view: View) -> Derived:
     symbol = view.typeset(view.trace.step(NORM)).partition(" = ")[0]
     pair = (rf"{{{symbol}}}_{{{name}}}" for name in "st")
     return Derived(
-        "alike", "Who starts alike",
-        draw_heatmap(matrix, *sides, view.colors, NORMALIZED, end=1.0, selected=shown.index(view.chosen.token),
-                     height=min(MAX_HEIGHT, _ROW * len(words) + FRAME)),
-        Origin(NORM, NORMALIZED, rf"\cos({', '.join(pair)})",
-               "cosine; 1: the same direction"),
+        "alike",
+        "Who starts alike",
+        draw_heatmap(
+            matrix,
+            *sides,
+            view.colors,
+            NORMALIZED,
+            end=1.0,
+            selected=shown.index(view.chosen.token),
+            height=min(MAX_HEIGHT, _ROW * len(words) + FRAME),
+        ),
+        Origin(NORM, NORMALIZED, rf"\cos({', '.join(pair)})", "cosine; 1: the same direction"),
         values=Values(matrix, words, words),
         note=f"Shown: tokens {shown[0]}–{shown[-1]} of {len(kept)}." if len(shown) < len(kept) else "",
-    )  # fmt: skip
+    )
 
 
 def _write_finding(view: View, name: str) -> str:
@@ -167,8 +185,9 @@ def _write_finding(view: View, name: str) -> str:
 def _tell_repeated(view: View, tokens: Sequence[str]) -> str:
     """A token that stands more than once, the chosen one before others, and its one row; nothing without."""
     encoding = view.trace.encoding
-    repeated = [token for token in dict.fromkeys([encoding.tokens[view.chosen.token], *tokens])
-                if tokens.count(token) > 1]  # fmt: skip
+    repeated = [
+        token for token in dict.fromkeys([encoding.tokens[view.chosen.token], *tokens]) if tokens.count(token) > 1
+    ]
     if not repeated:
         return ""
     token = repeated[0]
@@ -184,12 +203,15 @@ def show_lengths(view: View, component: int) -> None:
     token = view.chosen.token
     rows = [PARTS["sum"], NORM.enter("normalized"), NORM]
     show_panel(
-        view, NORM.fix(token=token), "LayerNorm of the sum",
+        view,
+        NORM.fix(token=token),
+        "LayerNorm of the sum",
         draw_strips(view, rows, ("sum", "normalized", "LayerNorm")).offer(
-            picks.pick_vectors(view.trace, [row.fix(token=token) for row in rows])),
+            picks.pick_vectors(view.trace, [row.fix(token=token) for row in rows])
+        ),
         at={"hidden": component},
         note=f"The same columns, on one scale. {tell_deviation(view)}",
-    )  # fmt: skip
+    )
     show_moments(view, NORM)
 
 
@@ -221,28 +243,46 @@ def _show_nearest(view: View, token_id: int) -> Derived:
     name, found = model.tokenizer.name(token_id), vocabulary.find_nearest(model, token_id, _NEAREST)
     cosines = np.array([entry.cosine for entry in found])
     size, words = model.config.vocab_size, [f"{entry.token}  {entry.id}" for entry in found]
-    figure = draw_bars(cosines, words, view.colors, view.colors.kinds[EMBEDDING], name="cosine",
-                       ends=SHARES if cosines.min() >= 0 else None)  # fmt: skip
+    figure = draw_bars(
+        cosines,
+        words,
+        view.colors,
+        view.colors.kinds[EMBEDDING],
+        name="cosine",
+        ends=SHARES if cosines.min() >= 0 else None,
+    )
     return Derived(
-        "neighbours", f"Nearest to “{name}” among {size:,} word embeddings", figure,
-        Origin(vocabulary.WORDS, EMBEDDING, _write_cosine(view),
-               "Every vocabulary entry has one row. The cosine compares directions and ignores lengths: 1 "
-               "is the same direction, 0 is orthogonal. A word embedding is the same in every sentence.",
-               _write_worked(vocabulary.measure_length(model, token_id), found[0])),
-        values=Values(np.array([[entry.id, entry.cosine, entry.product, entry.length] for entry in found]),
-                      [entry.token for entry in found], ["id", "cosine", "product", "length"]),
-        note=f"Entries with their ids, nearest first, without “{escape_markdown(name)}” itself (id {token_id})." +
-             (" It is a special token; try a word." if name in model.tokenizer.special_tokens else ""),
-    )  # fmt: skip
+        "neighbours",
+        f"Nearest to “{name}” among {size:,} word embeddings",
+        figure,
+        Origin(
+            vocabulary.WORDS,
+            EMBEDDING,
+            _write_cosine(view),
+            "Every vocabulary entry has one row. The cosine compares directions and ignores lengths: 1 "
+            "is the same direction, 0 is orthogonal. A word embedding is the same in every sentence.",
+            _write_worked(vocabulary.measure_length(model, token_id), found[0]),
+        ),
+        values=Values(
+            np.array([[entry.id, entry.cosine, entry.product, entry.length] for entry in found]),
+            [entry.token for entry in found],
+            ["id", "cosine", "product", "length"],
+        ),
+        note=f"Entries with their ids, nearest first, without “{escape_markdown(name)}” itself (id {token_id})."
+        + (" It is a special token; try a word." if name in model.tokenizer.special_tokens else ""),
+    )
 
 
 def _read_entry(view: View) -> int | None:
     """The entry whose neighbours are asked for: as typed, otherwise the chosen token."""
     url.bind(_ENTRY)
     name = st.text_input(
-        "Another vocabulary entry (optional)", key=_ENTRY.name, max_chars=100, width=340,
+        "Another vocabulary entry (optional)",
+        key=_ENTRY.name,
+        max_chars=100,
+        width=340,
         placeholder=f"as chosen: {view.trace.tokens[view.chosen.token]}",
-    ).strip()  # fmt: skip
+    ).strip()
     if not name:
         return view.trace.encoding.ids[view.chosen.token]
     tokenizer = view.trace.model.tokenizer

@@ -98,11 +98,17 @@ def show_resemblance(view: View) -> None:
     found = {"learned": compute_cosines(learned), "sinusoidal": _compute_cosines(*learned.shape)}
     _show_one_to_all(view, learned, found)
     for name, see, meaning in (
-        ("learned", "BERT's position embeddings: the cosine of every pair",
-         "Positions that are close in the sentence have similar vectors. Training produced this, no formula did."),
-        ("sinusoidal", "Sinusoidal positions: the cosine of every pair",
-         "The cosine depends only on the distance, so every diagonal has one colour. This follows from the formula."),
-    ):  # fmt: skip
+        (
+            "learned",
+            "BERT's position embeddings: the cosine of every pair",
+            "Positions that are close in the sentence have similar vectors. Training produced this, no formula did.",
+        ),
+        (
+            "sinusoidal",
+            "Sinusoidal positions: the cosine of every pair",
+            "The cosine depends only on the distance, so every diagonal has one colour. This follows from the formula.",
+        ),
+    ):
         _show_all_to_all(view, name, see, meaning, found[name])
 
 
@@ -134,23 +140,35 @@ def _show_one_to_all(view: View, learned: np.ndarray, found: dict[str, np.ndarra
     other = token + 1 if token + 1 < len(learned) else max(token - 1, 0)
     rows = {name: matrix[token] for name, matrix in found.items()}
     return Derived(
-        "position-nearness", f"Cosine of position {token} with every other position",
+        "position-nearness",
+        f"Cosine of position {token} with every other position",
         draw_nearness(rows, token, view.colors, view.colors.kinds[EMBEDDING]),
-        Origin(positions.LEARNED, EMBEDDING, _COSINE,
-               "The cosine between two rows of a table: 1 where the vectors have the same direction.",
-               write_cosine(learned[token], learned[other], f"p_{{{token}}}, p_{{{other}}}")),
+        Origin(
+            positions.LEARNED,
+            EMBEDDING,
+            _COSINE,
+            "The cosine between two rows of a table: 1 where the vectors have the same direction.",
+            write_cosine(learned[token], learned[other], f"p_{{{token}}}, p_{{{other}}}"),
+        ),
         values=Values(np.stack(list(rows.values())), list(rows), [f"position {i}" for i in range(len(learned))]),
         note="Solid: BERT's learned positions. Dashed: the sinusoidal ones. The dotted line marks the position itself.",
-    )  # fmt: skip
+    )
 
 
 def _draw_map(view: View, table: np.ndarray, end: float | None = None) -> Chart:
     """The part of a table around the chosen position."""
     rows, width = center_range(view.chosen.token, _ROWS, len(table)), min(_COLUMNS, table.shape[1])
     part = table[rows.start : rows.stop, :width]
-    return draw_heatmap(part, Side("position", None, rows.start), Side("hidden", standoff=CLEAR), view.colors,
-                        EMBEDDING, end=end or find_robust_limit(part), selected=view.chosen.token,
-                        name_inside=True)  # fmt: skip
+    return draw_heatmap(
+        part,
+        Side("position", None, rows.start),
+        Side("hidden", standoff=CLEAR),
+        view.colors,
+        EMBEDDING,
+        end=end or find_robust_limit(part),
+        selected=view.chosen.token,
+        name_inside=True,
+    )
 
 
 def _note_drawn(view: View, table: np.ndarray) -> str:
@@ -165,8 +183,9 @@ def _draw_all_to_all(view: View, matrix: np.ndarray) -> Chart:
     """A map of cosines, thinned out to every few positions."""
     step = _choose_step(matrix)
     sides = Side("position", step=step), Side("other position", step=step, standoff=CLEAR)
-    return draw_heatmap(matrix[::step, ::step], *sides, view.colors, EMBEDDING, end=1.0, gaps=False,
-                        name_inside=True, height=460)  # fmt: skip
+    return draw_heatmap(
+        matrix[::step, ::step], *sides, view.colors, EMBEDDING, end=1.0, gaps=False, name_inside=True, height=460
+    )
 
 
 def _thin_out(matrix: np.ndarray) -> str:

@@ -17,8 +17,12 @@ from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.said import tell_nowhere, tell_number, tell_token
 
-PARTS = {"word": Address("embeddings.word_embeddings"), "position": Address("embeddings.position_embeddings"),
-          "segment": Address("embeddings.token_type_embeddings"), "sum": Address("embeddings.sum")}  # fmt: skip
+PARTS = {
+    "word": Address("embeddings.word_embeddings"),
+    "position": Address("embeddings.position_embeddings"),
+    "segment": Address("embeddings.token_type_embeddings"),
+    "sum": Address("embeddings.sum"),
+}
 NORM = Address("embeddings.LayerNorm")
 
 
@@ -28,8 +32,11 @@ def write_headline(view: View) -> Said:
     row, names = np.array(list(lengths.values())), list(lengths)
     longest = int(row.argmax())
     parts = {"length": tell_number(row[longest]), "name": Part(names[longest])}
-    start = Claim("three rows", "What stands for {word} at the start? Three rows, added; ",
-                  {"word": tell_token(view.trace.tokens, view.chosen.token)})  # fmt: skip
+    start = Claim(
+        "three rows",
+        "What stands for {word} at the start? Three rows, added; ",
+        {"word": tell_token(view.trace.tokens, view.chosen.token)},
+    )
     return say(
         start,
         say_largest(
@@ -85,8 +92,12 @@ def tell_component(view: View) -> Said:
     sizes, names = np.abs(list(found.values())), list(found)
     most = int(sizes.argmax())
     apart = float(normalize_with(_read_sum(view), 0)[component]) if _read_sum(view).std() else 0.0
-    told = {"total": tell_number(total), "component": Part(component), "sum": tell_number(sum(found.values())),
-            "summands": Part(write_plain_sum(found.values()))}  # fmt: skip
+    told = {
+        "total": tell_number(total),
+        "component": Part(component),
+        "sum": tell_number(sum(found.values())),
+        "summands": Part(write_plain_sum(found.values())),
+    }
     adds = Claim("three summands", "Component {component}: {summands} = {total}", told)
     if is_put(trace, PARTS["sum"].fix(token=token, hidden=component)):
         form = "Component {component}: {summands} = {sum}, but a change makes the sum {total}"
@@ -95,12 +106,18 @@ def tell_component(view: View) -> Said:
     lies = {"apart": tell_number(abs(apart)), "side": Part("below" if apart < 0 else "above")}
     return say(
         adds,
-        say_largest(("largest summand", ", the largest in size from the {name}"),
-                    ("no larger summand", ", none larger in size than that of the {name}"), parts, sizes, (most,)),
+        say_largest(
+            ("largest summand", ", the largest in size from the {name}"),
+            ("no larger summand", ", none larger in size than that of the {name}"),
+            parts,
+            sizes,
+            (most,),
+        ),
         say(Claim("sum lies apart", ". The sum lies {apart} standard deviations {side} the vector's mean", lies))
-        if apart else say(". The sum lies at the vector's mean"),
+        if apart
+        else say(". The sum lies at the vector's mean"),
         _tell_scaled(view, component, apart),
-    )  # fmt: skip
+    )
 
 
 def _tell_scaled(view: View, component: int, apart: float) -> Said:
@@ -133,9 +150,11 @@ def tell_deviation(view: View) -> Said:
     scaled, recorded = (normal * gamma + beta).std(), trace[NORM.fix(token=token)].astype(np.float64).std()
     parts = {"before": tell_number(before), "normal": tell_number(normal.std()), "scaled": tell_number(scaled)}
     gives = Claim(
-        "deviations", "LayerNorm changes the standard deviation of the components from {before} in the sum to "
-        "{normal}; γ and β change it to {scaled}", parts,
-    )  # fmt: skip
+        "deviations",
+        "LayerNorm changes the standard deviation of the components from {before} in the sum to "
+        "{normal}; γ and β change it to {scaled}",
+        parts,
+    )
     if not _is_norm_put(view):
         return say(gives, ".")
     there = {"recorded": tell_number(recorded)}

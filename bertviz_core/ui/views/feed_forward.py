@@ -50,19 +50,41 @@ def write_headline(view: View) -> Said:
     found = _measure(view)
     (first,) = found.strongest(1)
     speaks = Claim(
-        "active neurons", "Which neurons speak at {word}? **{active}** of {count} are active",
-        {"active": tell_percent(found.active.mean()), "count": tell_count(len(found.active)),
-         "word": tell_token(view.trace.tokens, view.chosen.token)},
-    )  # fmt: skip
-    parts = {"length": tell_nowhere(found.lengths[first]), "neuron": Part(first),
-             "share": tell_percent(found.shares[first])}  # fmt: skip
-    return say(speaks, choose(
-        Claim("no neuron writes", ", and none writes anything", {}, Relation.NONE, found.lengths),
-        Claim("longest neuron", "; **neuron {neuron}** writes the longest vector, **{share}** of the sum", parts,
-              Relation.LARGEST, found.lengths, (first,)),
-        Claim("no longer neuron", "; none writes a longer vector than **neuron {neuron}**, **{share}** of the sum",
-              parts, Relation.HIGHEST, found.lengths, (first,)),
-    ))  # fmt: skip
+        "active neurons",
+        "Which neurons speak at {word}? **{active}** of {count} are active",
+        {
+            "active": tell_percent(found.active.mean()),
+            "count": tell_count(len(found.active)),
+            "word": tell_token(view.trace.tokens, view.chosen.token),
+        },
+    )
+    parts = {
+        "length": tell_nowhere(found.lengths[first]),
+        "neuron": Part(first),
+        "share": tell_percent(found.shares[first]),
+    }
+    return say(
+        speaks,
+        choose(
+            Claim("no neuron writes", ", and none writes anything", {}, Relation.NONE, found.lengths),
+            Claim(
+                "longest neuron",
+                "; **neuron {neuron}** writes the longest vector, **{share}** of the sum",
+                parts,
+                Relation.LARGEST,
+                found.lengths,
+                (first,),
+            ),
+            Claim(
+                "no longer neuron",
+                "; none writes a longer vector than **neuron {neuron}**, **{share}** of the sum",
+                parts,
+                Relation.HIGHEST,
+                found.lengths,
+                (first,),
+            ),
+        ),
+    )
 
 
 def _measure(view: View) -> Neurons:
@@ -84,15 +106,19 @@ def _show_curve(view: View) -> None:
     after = Address.in_layer(view.chosen.layer, "intermediate.activation").fix(token=view.chosen.token)
     top, step = found.strongest(SHOWN), trace.step(after)
     see = f"All {len(found.before):,} neurons on the curve"
-    heading = Heading(see, "a circle's area: how much it writes", view.typeset(step), step.source,
-                      after.fix(intermediate=top[0]))  # fmt: skip
+    heading = Heading(
+        see, "a circle's area: how much it writes", view.typeset(step), step.source, after.fix(intermediate=top[0])
+    )
     with open_card(view, FFN, heading, after, format_shape(trace, after)) as tools:
         with tools:
-            show_values("neurons", Values(
-                np.stack([found.before, found.after, found.lengths, found.shares], axis=1),
-                [f"neuron {i}" for i in range(len(found.before))],
-                ["pre-activation", "activation", "length written", "share of the sum"],
-            ))  # fmt: skip
+            show_values(
+                "neurons",
+                Values(
+                    np.stack([found.before, found.after, found.lengths, found.shares], axis=1),
+                    [f"neuron {i}" for i in range(len(found.before))],
+                    ["pre-activation", "activation", "length written", "share of the sum"],
+                ),
+            )
         every = picks.pick_every(trace, after)
         charts = [_draw_curve(one, _measure(one), top).offer(every) for one in view.passes]
         show_passes_chart(view, charts, "neurons", see)
@@ -105,8 +131,9 @@ def _show_strongest(view: View) -> None:
     output, top = Address.in_layer(view.chosen.layer, "output.dense"), _measure(view).strongest(SHOWN)
     answer = next(iter(find_outcomes(view.guide.trace, view.chosen.token).items()), None)
     see, says = f"The {len(top)} that write most", "their vectors, longest first"
-    heading = Heading(see, f"{says}; and the answer without each" if answer else says, _write_written(view),
-                      "of neuron j")  # fmt: skip
+    heading = Heading(
+        see, f"{says}; and the answer without each" if answer else says, _write_written(view), "of neuron j"
+    )
     with open_card(view, FFN, heading, output.enter("weight")):
         st.html(_STYLE)
         if answer is None:
@@ -186,9 +213,14 @@ def _draw_curve(view: View, found: Neurons, top: list[int]) -> Chart:
     own = find_activation(view.trace, view.chosen.layer)
     grid = np.linspace(min(found.before.min(), -3.0) - 0.5, max(found.before.max(), 3.0) + 0.5, 160)
     return draw_neurons(
-        (grid, sample_function(own, grid)), found.before, found.after, found.lengths, top[:NAMED], view.colors,
+        (grid, sample_function(own, grid)),
+        found.before,
+        found.after,
+        found.lengths,
+        top[:NAMED],
+        view.colors,
         ACTIVATIONS[own],
-    )  # fmt: skip
+    )
 
 
 def _render_neurons(view: View, found: Neurons, top: list[int], answer: tuple[str, list[str]] | None = None) -> str:
@@ -197,8 +229,9 @@ def _render_neurons(view: View, found: Neurons, top: list[int], answer: tuple[st
     answer: the last column's name, and its cells; by default that is the share of the sum.
     """
     token = view.chosen.token
-    before, after = (Address.in_layer(view.chosen.layer, f"intermediate.{leaf}").fix(token=token)
-                     for leaf in ("dense", "activation"))  # fmt: skip
+    before, after = (
+        Address.in_layer(view.chosen.layer, f"intermediate.{leaf}").fix(token=token) for leaf in ("dense", "activation")
+    )
     longest, ink = float(found.lengths[top[0]]) or 1.0, view.colors.cells[FFN]
     last, texts = answer or ("share of sum", [format_percent(float(found.shares[i])) for i in top])
     rows = []
@@ -206,11 +239,17 @@ def _render_neurons(view: View, found: Neurons, top: list[int], answer: tuple[st
         part = float(found.lengths[i]) / longest
         long = f'<i class="bv-long"><b style="width:{part:.0%};background:{ink}"></b></i>'
         cell = after.fix(intermediate=i)
-        rows.append(table_html.write_row(f'<button data-cell="{cell}">{i}</button>', (
-            _render_cell(found.before[i], before.fix(intermediate=i)), _render_cell(found.after[i], cell),
-            f"<td>{long}{format_short(float(found.lengths[i]))}</td>",
-            f"<td>{text}</td>",
-        )))  # fmt: skip
+        rows.append(
+            table_html.write_row(
+                f'<button data-cell="{cell}">{i}</button>',
+                (
+                    _render_cell(found.before[i], before.fix(intermediate=i)),
+                    _render_cell(found.after[i], cell),
+                    f"<td>{long}{format_short(float(found.lengths[i]))}</td>",
+                    f"<td>{text}</td>",
+                ),
+            )
+        )
     heads = table_html.write_heads(("neuron", "pre-activation", "activation", "length written", escape(last)))
     table = table_html.write_table(heads, rows)
     return table_html.write_region("The neurons that write most", table, "bv-neurons", picture=True)
@@ -227,8 +266,9 @@ def show_sum(view: View) -> None:
     names, parts = _split_sum(view)
     cells = picks.pick_vectors(trace, [at] * len(names))
     see, step = "What they add together", trace.step(at)
-    heading = Heading(see, str(tell_quiet(view)), view.typeset(step), step.source,
-                      at.fix(hidden=find_strongest(parts[-1])))  # fmt: skip
+    heading = Heading(
+        see, str(tell_quiet(view)), view.typeset(step), step.source, at.fix(hidden=find_strongest(parts[-1]))
+    )
     with open_card(view, FFN, heading, at, format_shape(trace, at)) as tools:
         with tools:
             show_values("neuron-parts", Values(parts, names, [str(i) for i in range(parts.shape[1])]))

@@ -30,21 +30,29 @@ def show_functions(view: View) -> Derived:
     grid = np.linspace(min(found.before.min(), -3.0) - 0.5, max(found.before.max(), 3.0) + 0.5, 160)
     others = {label: sample_function(rival, grid) for label, rival in rivals.items()}
     after = Address.in_layer(view.chosen.layer, "intermediate.activation").fix(token=token)
-    chart = draw_curve(grid, sample_function(own, grid), found.before, found.after, view.colors,
-                       view.colors.kinds[FFN], others)  # fmt: skip
+    chart = draw_curve(
+        grid, sample_function(own, grid), found.before, found.after, view.colors, view.colors.kinds[FFN], others
+    )
     given = sample_function(own, found.before)
     apart = {label: np.abs(sample_function(rival, found.before) - given).max() for label, rival in rivals.items()}
-    written = " ".join(f"{label} would change an activation by at most {format_number(float(most))}."
-                       for label, most in apart.items())  # fmt: skip
+    written = " ".join(
+        f"{label} would change an activation by at most {format_number(float(most))}." for label, most in apart.items()
+    )
     formulas = r" \\ ".join(rf"{each.tex}(x) &= {each.definition}" for each in ACTIVATIONS)
     return Derived(
-        "functions", "The activation function beside others", chart.offer(picks.pick_every(trace, after)),
-        Origin(after, FFN, rf"\footnotesize\begin{{aligned}} {formulas} \end{{aligned}}",
-               _tell_dots(trace, own, after)),
-        values=Values(np.stack([found.before, found.after]), ["pre-activation", "activation"],
-                      [str(i) for i in range(len(found.before))]),
+        "functions",
+        "The activation function beside others",
+        chart.offer(picks.pick_every(trace, after)),
+        Origin(
+            after, FFN, rf"\footnotesize\begin{{aligned}} {formulas} \end{{aligned}}", _tell_dots(trace, own, after)
+        ),
+        values=Values(
+            np.stack([found.before, found.after]),
+            ["pre-activation", "activation"],
+            [str(i) for i in range(len(found.before))],
+        ),
         note=written,
-    )  # fmt: skip
+    )
 
 
 def _tell_dots(trace: Trace, own: Function, after: Address) -> str:
@@ -63,8 +71,19 @@ def show_table(view: View) -> None:
 
 def _show_table(view: View) -> None:
     found = measure_neurons(view.trace, view.chosen.layer, view.chosen.token)
-    columns = {"neuron": np.arange(len(found.after)), "pre-activation": found.before, "activation": found.after,
-               "length of row": found.rows, "length written": found.lengths, "share of sum": found.shares}  # fmt: skip
+    columns = {
+        "neuron": np.arange(len(found.after)),
+        "pre-activation": found.before,
+        "activation": found.after,
+        "length of row": found.rows,
+        "length written": found.lengths,
+        "share of sum": found.shares,
+    }
     numbers = st.column_config.NumberColumn(format=f"%{WORTH}")
-    st.dataframe(columns, hide_index=True, width="stretch", height=380,
-                 column_config=dict.fromkeys([name for name in columns if name != "neuron"], numbers))  # fmt: skip
+    st.dataframe(
+        columns,
+        hide_index=True,
+        width="stretch",
+        height=380,
+        column_config=dict.fromkeys([name for name in columns if name != "neuron"], numbers),
+    )

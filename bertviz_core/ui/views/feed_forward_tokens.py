@@ -12,8 +12,10 @@ _WIDE = 18_500  # cells of the two widest maps of the app
 
 def show_neurons(view: View) -> None:
     """All neurons before and after the activation function."""
-    for leaf, see in (("intermediate.dense", "Pre-activations: one column per neuron"),
-                      ("intermediate.activation", "Activations: one column per neuron")):  # fmt: skip
+    for leaf, see in (
+        ("intermediate.dense", "Pre-activations: one column per neuron"),
+        ("intermediate.activation", "Activations: one column per neuron"),
+    ):
         address = Address.in_layer(view.chosen.layer, leaf)
         figure, note = draw_tensor(view, address, cells=_WIDE)
         show_panel(view, address, see, figure, note=note)

@@ -31,8 +31,11 @@ def write_headline(view: View) -> Said:
     trace = view.trace
     alike = [step for step in trace.program.steps if step.layer in (None, view.chosen.layer)]
     numbers = sum(math.prod(trace.shape(step.address)) for step in trace.program.steps)
-    parts = {"formulas": tell_count(len(alike)), "layers": tell_count(trace.model.config.num_hidden_layers),
-             "numbers": tell_count(numbers)}  # fmt: skip
+    parts = {
+        "formulas": tell_count(len(alike)),
+        "layers": tell_count(trace.model.config.num_hidden_layers),
+        "numbers": tell_count(numbers),
+    }
     start = "What is a pass made of? **{formulas} formulas**, "
     once = trace.model.config.num_hidden_layers == 1
     if trace.changes:

@@ -100,8 +100,9 @@ def show_heads(view: View, all_heads: Summary) -> None:
     if asked is None:
         _show_cards(view, all_heads, None, None)
     else:
-        show_finding("worth", asked, lambda found: _show_cards(view, all_heads, found,
-                                                               measure_worth(view, all_heads, found)))  # fmt: skip
+        show_finding(
+            "worth", asked, lambda found: _show_cards(view, all_heads, found, measure_worth(view, all_heads, found))
+        )
 
 
 def _show_cards(view: View, all_heads: Summary, found: Found[Ablation] | None, worth: Worth | None) -> None:
@@ -135,8 +136,12 @@ def _show_profile(view: View) -> None:
 def _show_one(view: View) -> None:
     address = _find_weights(view)
     chart, note = draw_difference_chart(view, address, ATTENTION) or _draw_one(view, address)
-    heading = Heading(f"Layer {view.chosen.layer}, head {view.chosen.head}", "rows are queries, columns keys",
-                      view.typeset(view.trace.step(address)), view.trace.step(address).source)  # fmt: skip
+    heading = Heading(
+        f"Layer {view.chosen.layer}, head {view.chosen.head}",
+        "rows are queries, columns keys",
+        view.typeset(view.trace.step(address)),
+        view.trace.step(address).source,
+    )
     with open_card(view, ATTENTION, heading, address, format_shape(view.trace, address), name="head") as tools:
         show_chart(chart, str(address), f"Attention weights of layer {view.chosen.layer}, head {view.chosen.head}")
         st.caption(note + _write_reason(view))

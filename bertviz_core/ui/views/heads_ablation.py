@@ -77,16 +77,35 @@ def _tell_fall(found: Ablation, name: str) -> Said:
     layer, head = divmod(place, found.without.shape[2])
     without, was = tell_percent(row[place]), tell_percent(found.values[0])
     here = {"without": without, "layer": Part(layer), "head": Part(head)}
-    falls = Claim("answer falls", ", {name} falls from {was} to **{without}**",
-                  {"was": was, "without": without, "name": name_plain(name)}, Relation.ABOVE)  # fmt: skip
+    falls = Claim(
+        "answer falls",
+        ", {name} falls from {was} to **{without}**",
+        {"was": was, "without": without, "name": name_plain(name)},
+        Relation.ABOVE,
+    )
     one = "Without **layer {layer}, head {head}**"
     return choose(
         say(Claim("needed most", one, here, Relation.SMALLEST, row, (place,)), falls),
-        say(Claim("needed as much", "No other more than **layer {layer}, head {head}**: without it", here,
-                  Relation.LOWEST, row, (place,)), falls),
-        Claim("none needed", "None by much: without **layer {layer}, head {head}**, {name} is at {without}",
-              {**here, "name": name_plain(name)}, Relation.LOWEST, row, (place,)),
-    )  # fmt: skip
+        say(
+            Claim(
+                "needed as much",
+                "No other more than **layer {layer}, head {head}**: without it",
+                here,
+                Relation.LOWEST,
+                row,
+                (place,),
+            ),
+            falls,
+        ),
+        Claim(
+            "none needed",
+            "None by much: without **layer {layer}, head {head}**, {name} is at {without}",
+            {**here, "name": name_plain(name)},
+            Relation.LOWEST,
+            row,
+            (place,),
+        ),
+    )
 
 
 def choose_outcome(view: View) -> None:
@@ -111,9 +130,13 @@ def show_words(view: View, worth: Worth) -> None:
         name = f"layer {layer}, head {head}"
         st.button(
             f"{name.capitalize()} is left out" if undone else f"Show the pass without {name}",
-            key="ablation-look", on_click=add_changes, args=(changes,), kwargs={"from_fragment": True}, disabled=undone,
+            key="ablation-look",
+            on_click=add_changes,
+            args=(changes,),
+            kwargs={"from_fragment": True},
+            disabled=undone,
             icon=":material/science:",
-        )  # fmt: skip
+        )
 
 
 def show_ranking(view: View, worth: Worth, found: Found[Ablation]) -> None:

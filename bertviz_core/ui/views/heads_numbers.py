@@ -102,9 +102,12 @@ def choose_statistic() -> Statistic:
     """The statistic to look at."""
     url.bind(_STATISTIC, STATISTICS)
     name = st.selectbox(
-        "Statistic", list(STATISTICS), key=_STATISTIC.name, width=340,
+        "Statistic",
+        list(STATISTICS),
+        key=_STATISTIC.name,
+        width=340,
         format_func=lambda name: STATISTICS[name].title,
-    )  # fmt: skip
+    )
     return STATISTICS[name]
 
 
@@ -128,12 +131,19 @@ def _show_known(view: View, read_heads: Callable[[Trace], Summary], statistic: S
     values = all_heads.numbers[statistic.name]
     chosen = (view.chosen.layer, view.chosen.head)
     return Derived(
-        "head-statistic", f"Head by head: {statistic.title}",
+        "head-statistic",
+        f"Head by head: {statistic.title}",
         draw_head_grid(values, _choose_end(statistic, values, all_heads.tokens), chosen, view.colors),
-        Origin(ATTENTION_WEIGHTS.in_layers("*"), _ATTENTION, _write_formula(view, statistic),
-               _make_sentence(statistic.meaning), _write_worked(view, statistic, float(values[chosen]))),
-        values=make_values(values), note=tell_extremes(values).text,
-    )  # fmt: skip
+        Origin(
+            ATTENTION_WEIGHTS.in_layers("*"),
+            _ATTENTION,
+            _write_formula(view, statistic),
+            _make_sentence(statistic.meaning),
+            _write_worked(view, statistic, float(values[chosen])),
+        ),
+        values=make_values(values),
+        note=tell_extremes(values).text,
+    )
 
 
 def make_values(values: np.ndarray) -> Values:
@@ -164,8 +174,10 @@ def tell_extremes(values: np.ndarray) -> Said:
     )
     if alike.holds:
         return say(alike, ". The frame marks the chosen head.")
-    ends = (("largest", "Largest", "None larger than", int(row.argmax()), say_largest),
-            ("smallest", "; smallest", "; none smaller than", int(row.argmin()), say_smallest))  # fmt: skip
+    ends = (
+        ("largest", "Largest", "None larger than", int(row.argmax()), say_largest),
+        ("smallest", "; smallest", "; none smaller than", int(row.argmin()), say_smallest),
+    )
     said: list[str | Said] = []
     for name, alone, shared, place, say_extreme in ends:
         layer, head = divmod(int(places[place]), values.shape[1])
@@ -195,9 +207,13 @@ def show_table(view: View, read_heads: Callable[[Trace], Summary], statistic: St
     all_heads = read_heads(view.trace)
     url.bind(_ROWS_OF, _HEADS)
     which = st.segmented_control(
-        "Heads", list(_HEADS), required=True, key=_ROWS_OF.name, wrap=True,
+        "Heads",
+        list(_HEADS),
+        required=True,
+        key=_ROWS_OF.name,
+        wrap=True,
         format_func=_HEADS.__getitem__,
-    )  # fmt: skip
+    )
     layers, heads = all_heads.pictures.shape[:2]
     if which == LAYER:
         what = str(ATTENTION_WEIGHTS.in_layer(view.chosen.layer))
@@ -208,8 +224,10 @@ def show_table(view: View, read_heads: Callable[[Trace], Summary], statistic: St
         what, shown = ATTENTION_WEIGHTS.in_layers("*"), [divmod(place, heads) for place in best]
         see = f"The {len(shown)} of {layers * heads} heads with the largest {statistic.title}"
     with open_card(view, _ATTENTION, see, f"from {what}"):
-        show_passes_html(view, [_render_table(one, read_heads(one.trace), shown, with_layer=which == ALL_LAYERS)
-                                for one in view.passes])  # fmt: skip
+        show_passes_html(
+            view,
+            [_render_table(one, read_heads(one.trace), shown, with_layer=which == ALL_LAYERS) for one in view.passes],
+        )
 
 
 def _render_table(view: View, all_heads: Summary, shown: list[tuple[int, int]], *, with_layer: bool) -> str:
@@ -217,10 +235,15 @@ def _render_table(view: View, all_heads: Summary, shown: list[tuple[int, int]], 
     color = view.colors.kinds[_ATTENTION]
     ends = {SHARE: 1.0, BITS: float(np.log2(all_heads.tokens))}
     columns = [
-        Column(s.short, [None if np.isnan(row[s.name]) else row[s.name] for row in numbers],
-               color if s.unit in ends else "", ends.get(s.unit))
-        for s in STATISTICS.values() if s is not EVENNESS  # the bar behind the entropy shows it
-    ]  # fmt: skip
+        Column(
+            s.short,
+            [None if np.isnan(row[s.name]) else row[s.name] for row in numbers],
+            color if s.unit in ends else "",
+            ends.get(s.unit),
+        )
+        for s in STATISTICS.values()
+        if s is not EVENNESS  # the bar behind the entropy shows it
+    ]
     roles = Column("role here", ["\n".join(role.name for role in find_roles(row)) or None for row in numbers])
     chosen = [i for i, place in enumerate(shown) if place == (view.chosen.layer, view.chosen.head)]
     names = [f"{layer}, {head}" if with_layer else str(head) for layer, head in shown]

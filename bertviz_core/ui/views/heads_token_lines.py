@@ -36,8 +36,14 @@ def show_token_lines(view: View) -> None:
 def _show_lines(view: View, probs: np.ndarray) -> None:
     trace, (over, hide, between) = view.trace, _read_options(view)
     left_out = [not real or (hide and token in (CLS, SEP)) for token, real in _list_tokens(trace)]
-    shown = choose_links(combine_heads(probs, over, view.chosen.head), trace.encoding.segments, left_out, between,
-                         view.chosen.token, LINES)  # fmt: skip
+    shown = choose_links(
+        combine_heads(probs, over, view.chosen.head),
+        trace.encoding.segments,
+        left_out,
+        between,
+        view.chosen.token,
+        LINES,
+    )
     if not shown.weights.size:
         st.info("No tokens are left to draw: show the special tokens, or choose another pair of sentences.")
         return
@@ -52,14 +58,22 @@ def _read_options(view: View) -> tuple[str, bool, str]:
     url.bind(_HIDE)
     with st.container(horizontal=True, vertical_alignment="center"):
         over = st.segmented_control(
-            "Attention of", list(_SPANS), required=True, key=_OVER.name,
-            wrap=True, format_func=_SPANS.__getitem__,
-        )  # fmt: skip
+            "Attention of",
+            list(_SPANS),
+            required=True,
+            key=_OVER.name,
+            wrap=True,
+            format_func=_SPANS.__getitem__,
+        )
         if max(view.trace.encoding.segments):
             between = st.segmented_control(
-                "From sentence to sentence", BETWEEN, required=True, key=_BETWEEN.name,
-                wrap=True, format_func=lambda pair: "All" if pair == ALL else "→".join(pair),
-            )  # fmt: skip
+                "From sentence to sentence",
+                BETWEEN,
+                required=True,
+                key=_BETWEEN.name,
+                wrap=True,
+                format_func=lambda pair: "All" if pair == ALL else "→".join(pair),
+            )
         hide = st.toggle(r"Leave out \[CLS\] and \[SEP\]", key=_HIDE.name)
     return over or HEAD, hide, between or ALL
 

@@ -78,9 +78,9 @@ class Worth:
         """The probability with a head and without it; "" where that is not known."""
         if self.found is None or np.isnan(self.found.without[self.which, layer, head]):
             return ""
-        value, without = (float(part) for part in (
-            self.found.values[self.which], self.found.without[self.which, layer, head]
-        ))  # fmt: skip
+        value, without = (
+            float(part) for part in (self.found.values[self.which], self.found.without[self.which, layer, head])
+        )
         return f"{self.name} {format_percent(value)} with it, {format_percent(without)} without"
 
     def name_role(self, layer: int, head: int) -> str:

@@ -123,8 +123,12 @@ def show_resemblance(view: View) -> None:
         with tools:
             show_values("cosines", Values(found, names, names))
         shown = center_range(view.chosen.token, int(MANY_CELLS**0.5), len(names))
-        show_passes_chart(view, [_draw_resemblance(one, address, shown) for one in view.passes], "cosines",
-                          f"Cosine similarity of the tokens after layer {view.chosen.layer}")  # fmt: skip
+        show_passes_chart(
+            view,
+            [_draw_resemblance(one, address, shown) for one in view.passes],
+            "cosines",
+            f"Cosine similarity of the tokens after layer {view.chosen.layer}",
+        )
         part = f"Shown: tokens {shown.start}–{shown.stop - 1} of {len(names)}." if len(shown) < len(names) else ""
         if told := " ".join(filter(None, (tell_words(view).strip(), part, _tell_missing(view, found)))):
             st.caption(told)
@@ -135,8 +139,18 @@ def _draw_resemblance(view: View, address: Address, shown: range) -> Chart:
     words, own = name_tokens(view.trace, shown), slice(shown.start, shown.stop)
     part = layers.compute_cosines(view.trace[address])[own, own].copy()
     np.fill_diagonal(part, np.nan)
-    return draw_heatmap(part, Side("", words, shown.start), Side("", words, shown.start), view.colors, NORM,
-                        end=1.0, selected=view.chosen.token, square=True, height=_HEIGHT, numbers=True)  # fmt: skip
+    return draw_heatmap(
+        part,
+        Side("", words, shown.start),
+        Side("", words, shown.start),
+        view.colors,
+        NORM,
+        end=1.0,
+        selected=view.chosen.token,
+        square=True,
+        height=_HEIGHT,
+        numbers=True,
+    )
 
 
 def _tell_missing(view: View, found: np.ndarray) -> str:
@@ -165,8 +179,10 @@ def tell_nearest_on_the_way(view: View) -> Said:
     return say_largest(
         ("bold line", "bold: {near}, nearest after layer {layer} ({cosine})"),
         ("bold line, with others", "bold: {near}; none is nearer after layer {layer} ({cosine})"),
-        parts, found[token, compared], (compared.index(near),),
-    )  # fmt: skip
+        parts,
+        found[token, compared],
+        (compared.index(near),),
+    )
 
 
 def _compare_on_the_way(view: View) -> np.ndarray:
@@ -186,14 +202,27 @@ def show_resemblance_on_the_way(view: View) -> Derived:
     other = others[near]
     rows = layers.stack_vectors(view.trace)[at]
     return Derived(
-        "resemblance", "Who comes near",
-        draw_resemblance(found[others], [view.trace.tokens[i] for i in others], _name_shortly(stages), near, at,
-                         view.colors, view.colors.kinds[NORM]),
-        Origin(_OF_ALL, NORM, rf"\cos({_write_x(view, 'i')}_{{t,:}}, {_write_x(view, 'i')}_{{u,:}})",
-               read_escaped(tell_nearest_on_the_way(view).text),
-               write_cosine(rows[token], rows[other], f"{_write_row(at, token)}, {_write_row(at, other)}"), "derived"),
+        "resemblance",
+        "Who comes near",
+        draw_resemblance(
+            found[others],
+            [view.trace.tokens[i] for i in others],
+            _name_shortly(stages),
+            near,
+            at,
+            view.colors,
+            view.colors.kinds[NORM],
+        ),
+        Origin(
+            _OF_ALL,
+            NORM,
+            rf"\cos({_write_x(view, 'i')}_{{t,:}}, {_write_x(view, 'i')}_{{u,:}})",
+            read_escaped(tell_nearest_on_the_way(view).text),
+            write_cosine(rows[token], rows[other], f"{_write_row(at, token)}, {_write_row(at, other)}"),
+            "derived",
+        ),
         values=Values(found[others], [names[i] for i in others], stages),
-    )  # fmt: skip
+    )
 
 
 def _name_shortly(stages: Sequence[str]) -> list[str]:
@@ -215,18 +244,36 @@ def _show_paths(view: View, count: int, name: str) -> Derived:
     titles = [f"component {k + 1} ({format_percent(float(share))})" for k, share in enumerate(found.shares)]
     part = f" Shown: tokens {shown.start}–{shown.stop - 1} of {len(names)}." if len(shown) < len(names) else ""
     stage = view.chosen.layer + 1
-    values = Values(found.points.transpose(1, 0, 2).reshape(-1, layers.COMPONENTS),
-                    [f"{token}, {stage_name}" for token in names for stage_name in stages], titles)  # fmt: skip
+    values = Values(
+        found.points.transpose(1, 0, 2).reshape(-1, layers.COMPONENTS),
+        [f"{token}, {stage_name}" for token in names for stage_name in stages],
+        titles,
+    )
     figure = draw_paths(
-        found.points[:, shown.start : shown.stop, :count], [names[i] for i in shown], stages, titles, view.colors,
-        view.colors.kinds[NORM], chosen=view.chosen.token - shown.start, at=stage,
-    )  # fmt: skip
+        found.points[:, shown.start : shown.stop, :count],
+        [names[i] for i in shown],
+        stages,
+        titles,
+        view.colors,
+        view.colors.kinds[NORM],
+        chosen=view.chosen.token - shown.start,
+        at=stage,
+    )
     return Derived(
-        f"paths-{count}", f"Path of every token through the layers, in {name} dimensions", figure,
-        Origin(_OF_ALL, NORM, _write_components(view), _COMPONENTS, _write_component(view, found, count - 1),
-               "Pearson 1901; computed by singular value decomposition"),
-        values=values, note=_describe(name, stages, stage, found.shares[:count]) + part,
-    )  # fmt: skip
+        f"paths-{count}",
+        f"Path of every token through the layers, in {name} dimensions",
+        figure,
+        Origin(
+            _OF_ALL,
+            NORM,
+            _write_components(view),
+            _COMPONENTS,
+            _write_component(view, found, count - 1),
+            "Pearson 1901; computed by singular value decomposition",
+        ),
+        values=values,
+        note=_describe(name, stages, stage, found.shares[:count]) + part,
+    )
 
 
 def _describe(name: str, stages: Sequence[str], stage: int, shares: np.ndarray) -> str:

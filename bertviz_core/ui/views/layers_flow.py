@@ -42,8 +42,12 @@ def show_lens(view: View) -> Derived:
     seen = layers.Lens(trace, view.chosen.token)
     final = rank_top(view.guide.trace[PROBS.fix(token=view.chosen.token)], WORDS)
     word = [trace.model.tokenizer.name(i) for i in final]
-    figure = draw_shares_by_stage({f"{w} {i}": seen.probs[:, i] for w, i in zip(word, final, strict=True)}, stages,
-                                  view.colors, view.colors.kinds[PREDICTION])  # fmt: skip
+    figure = draw_shares_by_stage(
+        {f"{w} {i}": seen.probs[:, i] for w, i in zip(word, final, strict=True)},
+        stages,
+        view.colors,
+        view.colors.kinds[PREDICTION],
+    )
     stage = view.chosen.layer + 1
     return Derived(
         "lens",
@@ -86,22 +90,34 @@ def show_lens_everywhere(view: View) -> Derived:
         else ""
     )
     return Derived(
-        "lens-everywhere", "Top prediction at every token and stage, with its probability", figure,
-        Origin(_READ_FROM, PREDICTION, r"\hat{w}^{(i)}_t = \underset{v}{\mathrm{argmax}}\; P^{(i)}_{t,v}",
-               "The LM head, applied at every token and stage; only the top prediction is shown. "
-               f"{_tell_starts(trace, shown, found[:, 0])}A masked token must be predicted from the other tokens, "
-               "layer by layer."),
-        values=Values(shares, names, stages), note=f"1 is certain. The table gives the predicted entry.{part}",
-        table=render_table("token", names, [Column(stage, [entry(i) for i in column.tolist()]) for stage, column in
-                                            zip(stages, found.T, strict=True)], chosen={token - shown.start}),
-    )  # fmt: skip
+        "lens-everywhere",
+        "Top prediction at every token and stage, with its probability",
+        figure,
+        Origin(
+            _READ_FROM,
+            PREDICTION,
+            r"\hat{w}^{(i)}_t = \underset{v}{\mathrm{argmax}}\; P^{(i)}_{t,v}",
+            "The LM head, applied at every token and stage; only the top prediction is shown. "
+            f"{_tell_starts(trace, shown, found[:, 0])}A masked token must be predicted from the other tokens, "
+            "layer by layer.",
+        ),
+        values=Values(shares, names, stages),
+        note=f"1 is certain. The table gives the predicted entry.{part}",
+        table=render_table(
+            "token",
+            names,
+            [Column(stage, [entry(i) for i in column.tolist()]) for stage, column in zip(stages, found.T, strict=True)],
+            chosen={token - shown.start},
+        ),
+    )
 
 
 def _tell_starts(trace: Trace, shown: range, first: np.ndarray) -> str:
     """How many words the head reads as themselves before the first layer. first: its best entry for those shown."""
     special, ids = trace.model.tokenizer.special_tokens, trace["input_ids"]
-    alike = [int(ids[i]) == entry for i, entry in zip(shown, first.tolist(), strict=True)
-             if trace.tokens[i] not in special]  # fmt: skip
+    alike = [
+        int(ids[i]) == entry for i, entry in zip(shown, first.tolist(), strict=True) if trace.tokens[i] not in special
+    ]
     if not alike:
         return ""
     if all(alike):
@@ -126,8 +142,14 @@ def _show_words(view: View, final: int) -> None:
     rows = []
     for stage, probs in zip(stages, seen.probs, strict=True):
         best = [f"{name(i)} {format_number(float(probs[i]))}" for i in rank_top(probs, WORDS)]
-        rows.append({"after": stage, **{f"top {k + 1}": text for k, text in enumerate(best)},
-                     f"“{word}”": format_number(float(probs[final])), "its rank": f"{ranks[len(rows)]:,}"})  # fmt: skip
+        rows.append(
+            {
+                "after": stage,
+                **{f"top {k + 1}": text for k, text in enumerate(best)},
+                f"“{word}”": format_number(float(probs[final])),
+                "its rank": f"{ranks[len(rows)]:,}",
+            }
+        )
     st.dataframe(rows, hide_index=True, height="content")
 
 
@@ -151,15 +173,26 @@ def show_rollout(view: View) -> Derived:
     side = center_range(token, int(CELLS**0.5), len(names))
     part, words = found[-1, side.start : side.stop, side.start : side.stop], [names[i] for i in side]
     end = float(found[-1, view.trace.encoding.real].max())
-    figure = draw_heatmap(part, Side("token", words, side.start), Side("input token", words, side.start), view.colors,
-                          ATTENTION, share=True, end=end, selected=token)  # fmt: skip
+    figure = draw_heatmap(
+        part,
+        Side("token", words, side.start),
+        Side("input token", words, side.start),
+        view.colors,
+        ATTENTION,
+        share=True,
+        end=end,
+        selected=token,
+    )
     sums = "Each row sums to 1" if np.allclose(found[-1].sum(axis=-1), 1, atol=1e-4) else "Not every row sums to 1"
     return Derived(
-        "rollout", "Attention rollout: which input tokens each token draws on", figure, _make_origin(view, found),
+        "rollout",
+        "Attention rollout: which input tokens each token draws on",
+        figure,
+        _make_origin(view, found),
         values=Values(found[-1], names, names),
         note=f"{sums}; the scale ends at the largest weight, {format_number(end)}."
-             + (f" Shown: tokens {side.start}–{side.stop - 1} of {len(names)}." if len(side) < len(names) else ""),
-    )  # fmt: skip
+        + (f" Shown: tokens {side.start}–{side.stop - 1} of {len(names)}." if len(side) < len(names) else ""),
+    )
 
 
 @derived
@@ -171,13 +204,14 @@ def show_rollout_of_token(view: View) -> Derived:
     order = f"The {_BARS} largest weights, in sentence order." if len(real) > _BARS else "In sentence order."
     own = found[:, token, token]
     return Derived(
-        "rollout-token", f"Attention rollout of {name_token(trace.tokens, token)}: which input tokens it draws on",
+        "rollout-token",
+        f"Attention rollout of {name_token(trace.tokens, token)}: which input tokens it draws on",
         draw_share_bars(view, found[-1, token, shown], [names[i] for i in shown], ATTENTION, "weight"),
         _make_origin(view, found),
         values=Values(found[:, token].T, names, name_stages(view)[1:]),
         note=f"{order} Its own weight is {format_number(float(own[0]))} after layer 0 and "
-             f"{format_number(float(own[-1]))} after layer {len(own) - 1}.",
-    )  # fmt: skip
+        f"{format_number(float(own[-1]))} after layer {len(own) - 1}.",
+    )
 
 
 def _choose_drawn_on(view: View) -> list[int]:
@@ -191,20 +225,27 @@ def _make_origin(view: View, found: np.ndarray) -> Origin:
     a, mixed = rf"\textcolor{{{view.colors.kinds[ATTENTION]}}}{{A^{{(l)}}_h}}", r"\hat{A}^{(l)}"
     half = rf"\tfrac{{1}}{{2H}} \textstyle\sum_{{h=1}}^{{H}} {a} + \tfrac{{1}}{{2}}\, I"
     whole = all(np.allclose(layer.sum(axis=-1), 1, atol=1e-4) for layer in layers.average_attention(view.trace))
-    mixing = rf"{mixed} &= {half}" if whole else (
-        rf"M^{{(l)}} &= {half} \\ {mixed}_{{t,u}} &= M^{{(l)}}_{{t,u}} \big/ \textstyle\sum_v M^{{(l)}}_{{t,v}}"
-    )  # fmt: skip
+    mixing = (
+        rf"{mixed} &= {half}"
+        if whole
+        else (rf"M^{{(l)}} &= {half} \\ {mixed}_{{t,u}} &= M^{{(l)}}_{{t,u}} \big/ \textstyle\sum_v M^{{(l)}}_{{t,v}}")
+    )
     divided = "" if whole else f" As changed, not all attention weights sum to 1: {_tell_division(view)}."
-    cut = " Residual connections that a change cuts, and skipped layers, are counted as before." if any(
-        not is_passed_on(view.trace, layer) for layer in range(len(found))) else ""  # fmt: skip
+    cut = (
+        " Residual connections that a change cuts, and skipped layers, are counted as before."
+        if any(not is_passed_on(view.trace, layer) for layer in range(len(found)))
+        else ""
+    )
     return Origin(
-        f"{ATTENTION_WEIGHTS.in_layers('{i}')} of all layers", ATTENTION,
+        f"{ATTENTION_WEIGHTS.in_layers('{i}')} of all layers",
+        ATTENTION,
         rf"\begin{{aligned}} {mixing} \\ R^{{(l)}} &= {mixed} R^{{(l-1)}} \\ R^{{(-1)}} &= I \end{{aligned}}",
         "Each layer counts half as attention weights, averaged over heads, and half as residual connection; the "
         f"layers are multiplied.{divided}{cut} This is an approximation: values, feed-forward networks and LayerNorms "
         "are left out.",
-        _write_worked(view, found), "Abnar & Zuidema 2020, Quantifying Attention Flow in Transformers",
-    )  # fmt: skip
+        _write_worked(view, found),
+        "Abnar & Zuidema 2020, Quantifying Attention Flow in Transformers",
+    )
 
 
 def _tell_division(view: View) -> str:

@@ -60,8 +60,11 @@ def _tell_turn(view: View) -> Said:
     states = layers.stack_vectors(view.trace)[:, view.chosen.token]
     angles = np.nan_to_num(layers.compute_angles(states[1:], states[:-1]))
     most = int(angles.argmax())
-    parts = {"angle": tell_degrees(angles[most]), "word": tell_token(view.trace.tokens, view.chosen.token),
-             "layer": Part(most)}  # fmt: skip
+    parts = {
+        "angle": tell_degrees(angles[most]),
+        "word": tell_token(view.trace.tokens, view.chosen.token),
+        "layer": Part(most),
+    }
     ask = "How does {word} move? "
     return say_largest(
         ("turns most", f"{ask}It turns most in **layer {{layer}}**, by **{{angle}}**"),
@@ -89,14 +92,18 @@ def show_ladder(view: View, lens: layers.Lens) -> None:
     offer_number(Address("cls.predictions.probs").fix(token=view.chosen.token, vocab=int(probs[-1].argmax())))
     best = lens.list_best(PLACES)
     token, followed = view.trace.tokens[view.chosen.token], view.trace.model.tokenizer.name(word)
-    heading = Heading("The answer, read after every layer",
-                      f"five likeliest words at “{token}”; dark: the word followed, “{followed}”",
-                      _write_formula(view), "nostalgebraist 2020, logit lens; head: Devlin et al. 2018")  # fmt: skip
+    heading = Heading(
+        "The answer, read after every layer",
+        f"five likeliest words at “{token}”; dark: the word followed, “{followed}”",
+        _write_formula(view),
+        "nostalgebraist 2020, logit lens; head: Devlin et al. 2018",
+    )
     with open_card(view, PREDICTION, heading, "the LM head, on every stage of the token's way", name="ladder") as tools:
         with tools:
             entries = view.trace.model.tokenizer.vocabulary
-            show_values("ladder", Values(probs[:, np.unique(best)], name_columns(view),
-                                         [entries[i] for i in np.unique(best)]))  # fmt: skip
+            show_values(
+                "ladder", Values(probs[:, np.unique(best)], name_columns(view), [entries[i] for i in np.unique(best)])
+            )
         st.html(STYLE)
         show_passes_html(view, [_read_ladder(one, word) for one in view.passes])
         if told := tell_words(view):
@@ -131,17 +138,31 @@ def _render_ladder(view: View, probs: np.ndarray, best: Sequence[list[int]], wor
     deep = bool((ranks > PLACES).any())
     end = _find_end(probs)
     rows = [
-        render_row(view, name, [_render_word(view, row[each[k]], each[k], word, end) if k < len(each) else ""
-                                for row, each in zip(probs, best, strict=True)])
+        render_row(
+            view,
+            name,
+            [
+                _render_word(view, row[each[k]], each[k], word, end) if k < len(each) else ""
+                for row, each in zip(probs, best, strict=True)
+            ],
+        )
         for k, name in enumerate(_NAMES)
-    ]  # fmt: skip
+    ]
     if deep:
         text = escape(view.trace.model.tokenizer.name(word))
-        rows.append(render_row(view, "below", [
-            f'<button class="bv-down" data-choose="{_FOLLOWED.name}={word}"><i>{text}</i> '
-            f"<b>{write_ordinal(rank)}</b></button>"
-            if rank > PLACES else "" for rank in ranks.tolist()
-        ]))  # fmt: skip
+        rows.append(
+            render_row(
+                view,
+                "below",
+                [
+                    f'<button class="bv-down" data-choose="{_FOLLOWED.name}={word}"><i>{text}</i> '
+                    f"<b>{write_ordinal(rank)}</b></button>"
+                    if rank > PLACES
+                    else ""
+                    for rank in ranks.tolist()
+                ],
+            )
+        )
     lines = _draw_lines(best, word, ranks, view)
     sizes = f"--stages:{len(probs)};--rows:{PLACES + deep}"
     drawn = f'<div style="{sizes}"><img alt="" src="{lines}">{render_stages(view, "place", rows)}</div>'

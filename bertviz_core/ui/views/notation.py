@@ -50,14 +50,19 @@ def show_lengths(view: View) -> Derived:
     """How long every axis is in this pass, as a chart."""
     found = {name: size for name in AXES if (size := _find_length(view, name))}
     return Derived(
-        "axis-lengths", "Length of every axis in this forward pass",
+        "axis-lengths",
+        "Length of every axis in this forward pass",
         draw_counts(list(found.values()), list(found), view.colors, view.colors.kinds[NORM], name="length"),
-        Origin("the config and the input", NORM, rf"{CONCAT.latex} = {HEAD.latex} \cdot {HEAD_DIM.latex}",
-               "All shapes use these names. The token, query and key axes grow with the input; all "
-               "others are fixed by the model. The concatenated heads have heads × components per head.",
-               worked=rf"{CONCAT.latex} = {found[HEAD.name]} \cdot {found[HEAD_DIM.name]} = {found[CONCAT.name]}"),
+        Origin(
+            "the config and the input",
+            NORM,
+            rf"{CONCAT.latex} = {HEAD.latex} \cdot {HEAD_DIM.latex}",
+            "All shapes use these names. The token, query and key axes grow with the input; all "
+            "others are fixed by the model. The concatenated heads have heads × components per head.",
+            worked=rf"{CONCAT.latex} = {found[HEAD.name]} \cdot {found[HEAD_DIM.name]} = {found[CONCAT.name]}",
+        ),
         values=Values(np.array([list(found.values())]), ["length"], list(found)),
-    )  # fmt: skip
+    )
 
 
 def choose_search() -> tuple[str, str]:
@@ -65,9 +70,13 @@ def choose_search() -> tuple[str, str]:
     url.bind(_FIND)
     url.bind(_KIND, _KINDS)
     text = st.text_input(
-        "Find", key=_FIND.name, max_chars=80, width=360, label_visibility="collapsed",
+        "Find",
+        key=_FIND.name,
+        max_chars=80,
+        width=360,
+        label_visibility="collapsed",
         placeholder="A name from any source: W_T, hook_pattern, γ, kernel …",
-    )  # fmt: skip
+    )
     kind = st.segmented_control(
         "Show",
         list(_KINDS),
@@ -82,10 +91,14 @@ def choose_search() -> tuple[str, str]:
 def write_headline(view: View) -> Said:
     """How many quantities there are, and how many names they have."""
     entries = [entry for rows in _list_groups(view).values() for entry in rows]
-    return say("What is it called elsewhere? ", Claim(
-        "names", f"**{{quantities}}** quantities have **{{names}}** names in {_SOURCES}",
-        {"quantities": Part(len(entries)), "names": Part(_count_names(entries))},
-    ))  # fmt: skip
+    return say(
+        "What is it called elsewhere? ",
+        Claim(
+            "names",
+            f"**{{quantities}}** quantities have **{{names}}** names in {_SOURCES}",
+            {"quantities": Part(len(entries)), "names": Part(_count_names(entries))},
+        ),
+    )
 
 
 def _count_names(entries: Sequence[Entry]) -> int:

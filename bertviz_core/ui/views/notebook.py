@@ -43,9 +43,10 @@ _CELL = Key("cell", TENSORS[0].cell)
 def write_headline(_: View) -> Said:
     """How much there is to compare."""
     parts = {"numbers": Part(_NUMBERS), "cells": Part(len(TENSORS))}
-    return say("Is it computed as printed? ", Claim(
-        "printed numbers", "**{numbers}** numbers in **{cells}** cells, each beside ours", parts
-    ))  # fmt: skip
+    return say(
+        "Is it computed as printed? ",
+        Claim("printed numbers", "**{numbers}** numbers in **{cells}** cells, each beside ours", parts),
+    )
 
 
 def compare_all(view: View) -> dict[str, Comparison]:
@@ -118,8 +119,15 @@ def read_printed() -> PrintedTensor:
 def choose_printed(printed: PrintedTensor) -> None:
     """The cells of the notebook that print a tensor, to choose from, and the page that shows the chosen one."""
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.radio("Cell of the notebook", _list_cells(), key=_CELL.name, horizontal=True, on_change=url.note_choice,
-                 format_func="In [{}]".format, label_visibility="collapsed")  # fmt: skip
+        st.radio(
+            "Cell of the notebook",
+            _list_cells(),
+            key=_CELL.name,
+            horizontal=True,
+            on_change=url.note_choice,
+            format_func="In [{}]".format,
+            label_visibility="collapsed",
+        )
         info = site.find_page(_write_program().by_address[printed.address].stage)
         site.show_link(info, f"Our value: {info.title}", info.icon)
 
@@ -143,19 +151,28 @@ def _show_printed(view: View, printed: PrintedTensor, comparison: Comparison | N
     held = numbers if comparison is None else np.hstack([numbers, comparison.values])
     names = columns if comparison is None else [*(f"{name}, printed" for name in columns), *columns]
     return Derived(
-        "notebook-tensor", f"In [{printed.cell}]: {printed.what}",
-        draw_heatmap(numbers, Side("of 12 tokens", rows), Side(axis, columns, angle=0, standoff=16), view.colors,
-                     step.kind),
-        Origin(f"{printed.address} (token 12 × {axis} {_choose_width(step)})", step.kind,
-               step.typeset(style.make_painter(view.colors)), f"{step.meaning}{_write_remark(printed)}",
-               _write_worked(view, printed, comparison), f"{NOTEBOOK}, In [{printed.cell}]; {step.source}"),
-        values=Values(held, rows, names), note=_describe(comparison),
+        "notebook-tensor",
+        f"In [{printed.cell}]: {printed.what}",
+        draw_heatmap(
+            numbers, Side("of 12 tokens", rows), Side(axis, columns, angle=0, standoff=16), view.colors, step.kind
+        ),
+        Origin(
+            f"{printed.address} (token 12 × {axis} {_choose_width(step)})",
+            step.kind,
+            step.typeset(style.make_painter(view.colors)),
+            f"{step.meaning}{_write_remark(printed)}",
+            _write_worked(view, printed, comparison),
+            f"{NOTEBOOK}, In [{printed.cell}]; {step.source}",
+        ),
+        values=Values(held, rows, names),
+        note=_describe(comparison),
         beside=lambda: _show_grid(axis, rows, columns, printed, comparison),
-    )  # fmt: skip
+    )
 
 
-def _show_grid(axis: str, rows: Sequence[str], columns: Sequence[str], printed: PrintedTensor,
-               comparison: Comparison | None) -> None:  # fmt: skip
+def _show_grid(
+    axis: str, rows: Sequence[str], columns: Sequence[str], printed: PrintedTensor, comparison: Comparison | None
+) -> None:
     compared = (comparison.values, comparison.verdicts) if comparison else (None, None)
     with st.container(key="wide-grid"):
         st.html(render_grid(axis, rows, columns, printed.digits, *compared))
@@ -197,7 +214,7 @@ def show_summary(view: View, found: dict[str, Comparison]) -> None:
         Column("numbers", [sum(map(len, printed.digits)) for printed in TENSORS]),
         *(Column(name, [one and one.count(kind) for one in results]) for name, kind in _COLUMNS.items()),
         Column("largest difference", [one and one.largest for one in results]),
-    ]  # fmt: skip
+    ]
     with (
         open_card(view, FFN, "All printed tensors", f"{len(TENSORS)} cells, {_NUMBERS} numbers"),
         st.container(key="wide-printed"),

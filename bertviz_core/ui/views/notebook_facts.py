@@ -26,8 +26,13 @@ def show_facts(view: View) -> None:
 
 def show_other_facts(view: View) -> None:
     """The sizes of BERT that other documents print."""
-    _render_facts(view, "Sizes in the other documents", "document", OTHERS,
-                  "the forward-pass note (000), the formula post (003) and the encoder article (004)")  # fmt: skip
+    _render_facts(
+        view,
+        "Sizes in the other documents",
+        "document",
+        OTHERS,
+        "the forward-pass note (000), the formula post (003) and the encoder article (004)",
+    )
 
 
 def _name_cell(place: str) -> str:
@@ -36,8 +41,10 @@ def _name_cell(place: str) -> str:
 
 def _render_facts(view: View, see: str, where: str, facts: Sequence[Fact], of: str) -> None:
     typed = notebook.is_sentence(view.trace)
-    found = [(one, "" if needs_sentence(one.fact) and not typed else _write_verdict(one))
-             for one in (check_fact(view.trace, fact) for fact in facts)]  # fmt: skip
+    found = [
+        (one, "" if needs_sentence(one.fact) and not typed else _write_verdict(one))
+        for one in (check_fact(view.trace, fact) for fact in facts)
+    ]
     same = sum(verdict.startswith("✓") for _, verdict in found)
     with open_card(view, RESIDUAL, see, f"from {of}"):
         heads = table_html.write_heads((where, "what", "printed", "this model", "verdict"))

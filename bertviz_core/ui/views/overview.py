@@ -31,10 +31,13 @@ def write_headline(view: View) -> Said:
     quoted = quote_around(view, BLANK if masked else text if swapped else None)
     said = f" {quote(quoted)}" if quoted else ""
     parts, probs = {"share": tell_percent(share), "word": name_plain(word)}, trace[PROBS.fix(token=token)]
-    return say(f"{ask}{said} → ", choose(
-        tell_tied("expected words tie", "**{count} of {all} words tie at {share}**", probs),
-        Claim("expected word", "**{word} {share}**", parts, Relation.HIGHEST, probs, (i,)),
-    ))  # fmt: skip
+    return say(
+        f"{ask}{said} → ",
+        choose(
+            tell_tied("expected words tie", "**{count} of {all} words tie at {share}**", probs),
+            Claim("expected word", "**{word} {share}**", parts, Relation.HIGHEST, probs, (i,)),
+        ),
+    )
 
 
 def quote_around(view: View, instead: str | None) -> str:

@@ -104,8 +104,9 @@ def find_story(trace: Trace, asked: Mapping[str, object]) -> str | None:
     if not _is_index(token, len(trace.tokens)):
         return None
     offered = list_beginnings(trace, token)
-    return next((name for name, start in offered.items() if start.path == PROBS.path and start.at["vocab"] == word),
-                None)  # fmt: skip
+    return next(
+        (name for name, start in offered.items() if start.path == PROBS.path and start.at["vocab"] == word), None
+    )
 
 
 def read_place(view: View) -> tuple[Place, list[str]]:
@@ -149,9 +150,13 @@ def read_wish(wish: Mapping[str, object], view: View, place: Place) -> dict[Key[
     """Where the canvas asks to look, as the URL names it; what is not there is left out."""
     config, spot, total = view.trace.model.config, place.spot, len(view.trace.tokens)
     sizes: dict[Key[Any], int] = {
-        keys.LAYER: config.num_hidden_layers, HEAD: config.num_attention_heads, TOKEN: total,
-        COMPONENT: config.hidden_size, WINDOW: total, _PLAY: len(NAMES) + 1,
-    }  # fmt: skip
+        keys.LAYER: config.num_hidden_layers,
+        HEAD: config.num_attention_heads,
+        TOKEN: total,
+        COMPONENT: config.hidden_size,
+        WINDOW: total,
+        _PLAY: len(NAMES) + 1,
+    }
     said = {key: wish.get("stop" if key is _PLAY else key.name) for key in sizes}
     found: dict[Key[Any], str | int] = {
         key: index if key is _PLAY else str(index) for key, index in said.items() if _is_index(index, sizes[key])
@@ -184,17 +189,23 @@ def make_data(view: View, place: Place) -> dict[str, object]:
     faces = Faces(view.outcome.before, view.outcome.after, view.outcome.show.lower())
     key = fingerprint(faces, place.spot)
     return {
-        "key": key, "sentence": view.text, "pair": view.pair or "",
+        "key": key,
+        "sentence": view.text,
+        "pair": view.pair or "",
         "place": _write_place(place),
         "changed": view.outcome.changed,
         "why": _tell_choice(view),
         "whole": WHOLE,
-        "colors": {**list_colors(view.colors), "paper": view.colors.paper, "zero": view.colors.zero,
-                   "negative": view.colors.negative,
-                   "kinds": {kind: [color, view.colors.cells[kind]] for kind, color in view.colors.kinds.items()}},
+        "colors": {
+            **list_colors(view.colors),
+            "paper": view.colors.paper,
+            "zero": view.colors.zero,
+            "negative": view.colors.negative,
+            "kinds": {kind: [color, view.colors.cells[kind]] for kind, color in view.colors.kinds.items()},
+        },
         "examples": [asdict(example) for example in EXAMPLES],
         **_share_numbers(view, place, faces, key),
-    }  # fmt: skip
+    }
 
 
 def _share_numbers(view: View, place: Place, faces: Faces, key: str) -> dict[str, Any]:
@@ -212,8 +223,13 @@ def _work_out(view: View, place: Place, faces: Faces) -> dict[str, Any]:
     strips = list(list_strips(faces, place.spot, place.strip))
     config = trace.model.config
     return {
-        "size": {"layers": config.num_hidden_layers, "heads": config.num_attention_heads,
-                 "width": config.hidden_size, "head_width": config.head_dim, "neurons": config.intermediate_size},
+        "size": {
+            "layers": config.num_hidden_layers,
+            "heads": config.num_attention_heads,
+            "width": config.hidden_size,
+            "head_width": config.head_dim,
+            "neurons": config.intermediate_size,
+        },
         "window": {"start": place.spot.window.start, "stop": place.spot.window.stop, "total": len(trace.tokens)},
         "tokens": [describe_token(trace, i) for i in place.spot.window],
         **_explain_cell(trace, place.spot.cell),
@@ -224,14 +240,21 @@ def _work_out(view: View, place: Place, faces: Faces) -> dict[str, Any]:
         "words": _list_words(view, place.spot),
         "stops": list_stops(faces.drawn, place.spot),
         "bytes": pack.write(),
-    }  # fmt: skip
+    }
 
 
 def _write_place(place: Place) -> dict[str, object]:
     spot = place.spot
-    return {"level": place.level, "layer": spot.layer, "head": spot.head, "token": spot.token,
-            "component": spot.component, "stop": place.stop, "window": spot.window.start,
-            "strip": place.strip or None}  # fmt: skip
+    return {
+        "level": place.level,
+        "layer": spot.layer,
+        "head": spot.head,
+        "token": spot.token,
+        "component": spot.component,
+        "stop": place.stop,
+        "window": spot.window.start,
+        "strip": place.strip or None,
+    }
 
 
 def _explain_cell(trace: Trace, cell: Address | None) -> dict[str, object]:

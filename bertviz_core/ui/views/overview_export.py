@@ -38,8 +38,12 @@ def show_export(view: View) -> None:
             )
             _show_download("Script (.py)", partial(_write, write_script, maker), f"{name}.py", "text/x-python")
             if model.name == BUNDLED:
-                _show_download(f"Weights ({_measure(BUNDLED_FOLDER / WEIGHTS)} MB)", _open_weights, WEIGHTS,
-                               "application/octet-stream")  # fmt: skip
+                _show_download(
+                    f"Weights ({_measure(BUNDLED_FOLDER / WEIGHTS)} MB)",
+                    _open_weights,
+                    WEIGHTS,
+                    "application/octet-stream",
+                )
         st.caption(_describe(view))
 
 
@@ -55,8 +59,9 @@ def _describe(view: View) -> str:
 
 
 def _show_download(label: str, make: Callable[[], bytes | BufferedReader], file: str, mime: str) -> None:
-    st.download_button(label, data=make, file_name=file, mime=mime, key=f"export-{mime}", on_click="ignore",
-                       icon=":material/download:")  # fmt: skip
+    st.download_button(
+        label, data=make, file_name=file, mime=mime, key=f"export-{mime}", on_click="ignore", icon=":material/download:"
+    )
 
 
 def _write(write: Callable[[Trace], str], trace: Callable[[], Trace]) -> bytes:

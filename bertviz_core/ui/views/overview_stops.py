@@ -29,17 +29,34 @@ _TITLES = (
 def list_stops(trace: Trace, spot: Spot) -> list[dict[str, object]]:
     """The stops as the canvas draws them: name, sentence, what lights up, and the numbers that are worked."""
     found = work_stops(trace, spot)
-    worked = (found.cut, found.looked_up, found.offered, found.compared, found.divided, found.collected,
-              found.normalized, found.fired, found.word)  # fmt: skip
+    worked = (
+        found.cut,
+        found.looked_up,
+        found.offered,
+        found.compared,
+        found.divided,
+        found.collected,
+        found.normalized,
+        found.fired,
+        found.word,
+    )
     told = [_join(tell(trace, spot, found)) for tell in _TELLERS]
     lights = _list_lights(trace, spot)
     return [
-        {"name": name, "title": title, "kind": kind, "seconds": seconds, "level": level, "sentence": said,
-         "lights": lit, "worked": _write_worked(numbers)}
+        {
+            "name": name,
+            "title": title,
+            "kind": kind,
+            "seconds": seconds,
+            "level": level,
+            "sentence": said,
+            "lights": lit,
+            "worked": _write_worked(numbers),
+        }
         for name, title, kind, seconds, level, said, lit, numbers in zip(
             NAMES, _TITLES, _KINDS, _SECONDS, _LEVELS, told, lights, worked, strict=True
         )
-    ]  # fmt: skip
+    ]
 
 
 def _write_worked(numbers: Any) -> dict[str, object]:
@@ -51,10 +68,16 @@ def _write_worked(numbers: Any) -> dict[str, object]:
 def _list_lights(trace: Trace, spot: Spot) -> list[list[str]]:
     last = f"output.{trace.model.config.num_hidden_layers - 1}"
     return [
-        ["tokens"], ["embedding"], ["input", "query", "key", "value"], ["head.query", "head.key", "head.scores"],
-        ["head.scores", "head.weights"], ["head.weights", "head.value", "head.context"],
-        ["input", "added", "sum", "norm"], [f"neurons.{spot.layer}", "sum2", f"output.{spot.layer}"], [last, "words"],
-    ]  # fmt: skip
+        ["tokens"],
+        ["embedding"],
+        ["input", "query", "key", "value"],
+        ["head.query", "head.key", "head.scores"],
+        ["head.scores", "head.weights"],
+        ["head.weights", "head.value", "head.context"],
+        ["input", "added", "sum", "norm"],
+        [f"neurons.{spot.layer}", "sum2", f"output.{spot.layer}"],
+        [last, "words"],
+    ]
 
 
 def _join(said: list[Said]) -> list[list[str | None]]:
@@ -73,23 +96,28 @@ def _tell_cut(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     padding = f", and {cut.padding} of padding" if cut.padding else ""
     return [
         f"The tokenizer cuts the text into pieces and adds special tokens: {write_count(cut.total, 'token')}{padding}, "
-        f"all of them entries of a vocabulary of {cut.vocabulary:,}. ", _name(trace, spot.token),
+        f"all of them entries of a vocabulary of {cut.vocabulary:,}. ",
+        _name(trace, spot.token),
         f" is entry {cut.id}{put}{marks}. Positions are counted from 0, to {cut.total + cut.padding - 1}.",
-    ]  # fmt: skip
+    ]
 
 
 def _tell_look_up(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     look, width = found.looked_up, trace.model.config.hidden_size
-    rows = ", ".join(f"{write_fixed(value, look.digits.terms)} ({'by a change, not ' if put else ''}{name} {row})"
-                     for name, row, value, put in look.rows)  # fmt: skip
+    rows = ", ".join(
+        f"{write_fixed(value, look.digits.terms)} ({'by a change, not ' if put else ''}{name} {row})"
+        for name, row, value, put in look.rows
+    )
     total = write_fixed(look.sum, look.digits.total)
     end = f"together {total}" if look.adds_up else f"but a change puts {total} there"
     then = "once a change has put numbers into LayerNorm" if look.put else "once normalized"
     return [
         f"Three rows of {width} numbers are looked up for each piece. At component {look.component} ",
-        _name(trace, spot.token), f" gets {rows}: {end}, ",
-        (f"{write_fixed(look.normalized, look.digits.total)} {then}", "embedding"), ".",
-    ]  # fmt: skip
+        _name(trace, spot.token),
+        f" gets {rows}: {end}, ",
+        (f"{write_fixed(look.normalized, look.digits.total)} {then}", "embedding"),
+        ".",
+    ]
 
 
 def _tell_offer(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
@@ -99,10 +127,15 @@ def _tell_offer(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     put = f"; a change puts other numbers into {into}" if into else ""
     return [
         f"From its {config.hidden_size} numbers each piece makes, in each of {config.num_attention_heads} heads, a ",
-        ("query", "query"), " with which it asks, a ", ("key", "key"), " that it offers and a ", ("value", "value"),
+        ("query", "query"),
+        " with which it asks, a ",
+        ("key", "key"),
+        " that it offers and a ",
+        ("value", "value"),
         f" that it hands over: {config.head_dim} numbers each. In head {spot.head} of layer {spot.layer} ",
-        *_tell_key(trace, spot, offered), f". Lengths: its query {query}, the key {key}, the value {value}{put}.",
-    ]  # fmt: skip
+        *_tell_key(trace, spot, offered),
+        f". Lengths: its query {query}, the key {key}, the value {value}{put}.",
+    ]
 
 
 def _tell_key(trace: Trace, spot: Spot, offered: Offered) -> list[Said]:
@@ -125,39 +158,65 @@ def _tell_compare(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     if not compared.adds_up:
         tail = [f"{end}, but a change makes the score ", score]
     return [
-        _name(trace, spot.token), (" asks", "head.query"), ", ", _name(trace, compared.key), (" offers", "head.key"),
-        f": {width} products, {most},", *tail, ".",
-    ]  # fmt: skip
+        _name(trace, spot.token),
+        (" asks", "head.query"),
+        ", ",
+        _name(trace, compared.key),
+        (" offers", "head.key"),
+        f": {width} products, {most},",
+        *tail,
+        ".",
+    ]
 
 
 def _tell_divide(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     divided = found.divided
     share = (format_percent(divided.share), "head.weights")
     if not divided.adds_up:
-        return ["A change decides these shares: ", _name(trace, divided.key), " gets ", share,
-                " of the attention of ", _name(trace, spot.token), "."]  # fmt: skip
+        return [
+            "A change decides these shares: ",
+            _name(trace, divided.key),
+            " gets ",
+            share,
+            " of the attention of ",
+            _name(trace, spot.token),
+            ".",
+        ]
     return [
         "Each score becomes a power of e, measured from the largest score, ",
-        (write_fixed(divided.largest, 2), "head.scores"), ", and each power a share of their sum, "
-        f"{write_fixed(divided.denominator, divided.digits.total)}: ", _name(trace, divided.key), " gets ", share,
-        " of the attention of ", _name(trace, spot.token), ".",
-    ]  # fmt: skip
+        (write_fixed(divided.largest, 2), "head.scores"),
+        f", and each power a share of their sum, {write_fixed(divided.denominator, divided.digits.total)}: ",
+        _name(trace, divided.key),
+        " gets ",
+        share,
+        " of the attention of ",
+        _name(trace, spot.token),
+        ".",
+    ]
 
 
 def _tell_collect(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     collected, digits = found.collected, found.collected.digits
-    collects: list[Said] = [_name(trace, spot.token), " collects the ", ("values", "head.value"), " by these ",
-                            ("shares", "head.weights")]  # fmt: skip
+    collects: list[Said] = [
+        _name(trace, spot.token),
+        " collects the ",
+        ("values", "head.value"),
+        " by these ",
+        ("shares", "head.weights"),
+    ]
     if not collected.part and not collected.sum:
         return [*collects, ". All that this brings is 0, and so is the ", ("result", "head.context"), "."]
     total, part = write_fixed(collected.sum, digits.total), write_fixed(collected.part, digits.terms)
     makes, of = (";", " of it") if collected.adds_up else (" by a change, which is not what these add up to;", "")
     most, brings = _name_first("the largest", collected.alone), _name_first("the largest part", collected.first)
     return [
-        *collects, f". Component {collected.component} of the ", ("result", "head.context"),
+        *collects,
+        f". Component {collected.component} of the ",
+        ("result", "head.context"),
         f", {most} in size, is {total}{makes} {brings}{of}, {part}, is brought by ",
-        _name(trace, collected.largest), ".",
-    ]  # fmt: skip
+        _name(trace, collected.largest),
+        ".",
+    ]
 
 
 def _name_first(what: str, alone: bool) -> str:
@@ -172,8 +231,11 @@ def _tell_normalize(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
         for number in (norm.skip, norm.given, norm.added, norm.mean, norm.beta, norm.sum, norm.value)
     )
     deviation, gamma = (write_fixed(number, norm.digits.factors) for number in (norm.deviation, norm.gamma))
-    left, does, makes = ("", "add", ", which makes ") if norm.residual else (
-        ", which a change leaves out", "bring", ", which alone makes ")  # fmt: skip
+    left, does, makes = (
+        ("", "add", ", which makes ")
+        if norm.residual
+        else (", which a change leaves out", "bring", ", which alone makes ")
+    )
     end = makes if norm.adds_up else ", but a change makes it "
     gives: list[Said] = [f"{does} ", (added, "added")]
     if not norm.is_given:
@@ -185,10 +247,18 @@ def _tell_normalize(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
         then = f"the result of which a change makes {write_fixed(norm.normal, norm.digits.total)}, {then}"
     last = ", but a change puts there " if norm.put else ": "
     return [
-        f"At component {norm.component} ", _name(trace, spot.token), " comes with ", (skip, "input"), f"{left}; the "
-        f"{trace.model.config.num_attention_heads} heads of layer {spot.layer} with the bias behind them ", *gives, end,
-        (total, "sum"), f". LayerNorm takes off {takes}, divides by {by}, {then}{last}", (value, "norm"), ".",
-    ]  # fmt: skip
+        f"At component {norm.component} ",
+        _name(trace, spot.token),
+        " comes with ",
+        (skip, "input"),
+        f"{left}; the {trace.model.config.num_attention_heads} heads of layer {spot.layer} with the bias behind them ",
+        *gives,
+        end,
+        (total, "sum"),
+        f". LayerNorm takes off {takes}, divides by {by}, {then}{last}",
+        (value, "norm"),
+        ".",
+    ]
 
 
 def _tell_neurons(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
@@ -204,10 +274,13 @@ def _tell_neurons(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
             said.append(f"{each[0]} {verb}: {format_short(each[1])} becomes {format_short(each[2])}")
     leaves = f"{fired.function} leaves" if fired.function else "a change leaves"
     return [
-        f"Of the {fired.total:,} ", ("neurons", f"neurons.{spot.layer}"), f" of layer {spot.layer}, {leaves} "
-        f"{fired.active:,} above 0 at ", _name(trace, spot.token), f". Number {'; number '.join(said)}. ",
+        f"Of the {fired.total:,} ",
+        ("neurons", f"neurons.{spot.layer}"),
+        f" of layer {spot.layer}, {leaves} {fired.active:,} above 0 at ",
+        _name(trace, spot.token),
+        f". Number {'; number '.join(said)}. ",
         *_tell_then(spot, fired.then),
-    ]  # fmt: skip
+    ]
 
 
 def _tell_then(spot: Spot, then: Then) -> list[Said]:
@@ -221,8 +294,13 @@ def _tell_then(spot: Spot, then: Then) -> list[Said]:
         return ["What they write goes no further: a change puts numbers there."]
     also = ", and a change puts numbers there as well." if then.put else "."
     if not then.added:
-        return ["What they write is not ", added, " to anything, as a change leaves the residual out; it is ",
-                normalized, f" again{also}"]  # fmt: skip
+        return [
+            "What they write is not ",
+            added,
+            " to anything, as a change leaves the residual out; it is ",
+            normalized,
+            f" again{also}",
+        ]
     return ["What they write is ", added, " and ", normalized, f" again{also}"]
 
 
@@ -232,10 +310,12 @@ def _tell_word(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
         heads = f", read by its {'heads' if len(word.heads) > 1 else 'head'}: {', '.join(word.heads)}"
         return [
             f"This checkpoint has no LM head: its layers end with {word.width} numbers for each piece"
-            f"{heads if word.heads else ''}. Of ", _name(trace, spot.token),
+            f"{heads if word.heads else ''}. Of ",
+            _name(trace, spot.token),
             f" {_name_first('the largest', word.alone)} in size is component {word.component}, ",
-            (format_short(word.value), f"output.{last}"), ".",
-        ]  # fmt: skip
+            (format_short(word.value), f"output.{last}"),
+            ".",
+        ]
     (best, *_), logit = word.words[0], word.logit
     product, bias = (write_fixed(number, logit.digits.terms) for number in (logit.product, logit.bias))
     value = write_fixed(logit.value, logit.digits.total)
@@ -243,11 +323,16 @@ def _tell_word(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     highest = _name_first("the highest", word.alone)
     makes = "Softmax makes that a share of" if word.shares_up else "A change makes its share"
     return [
-        "From the ", ("last vector", f"output.{last}"), " of ", _name(trace, spot.token), " the LM head makes "
-        f"{logit.width} numbers. Their dot product with the row of ", (f"“{best}”", "words"), f", {product}, and "
+        "From the ",
+        ("last vector", f"output.{last}"),
+        " of ",
+        _name(trace, spot.token),
+        f" the LM head makes {logit.width} numbers. Their dot product with the row of ",
+        (f"“{best}”", "words"),
+        f", {product}, and "
         f"its bias, {bias}, {score}: {highest} of {word.total:,}. {makes} {format_percent(word.words[0][3])}; "
         f"{_tell_rivals(word)}.",
-    ]  # fmt: skip
+    ]
 
 
 def _tell_rivals(word: Answered) -> str:

@@ -114,14 +114,24 @@ def _find_end(scale: str, values: np.ndarray) -> float:
 def _write_strip(strip: Strip, faces: Faces, limit: float, pack: Pack) -> dict[str, object]:
     title = find_title(strip)
     return {
-        "id": strip.id, "title": title.title, "short": title.short, "kind": title.kind, "layer": strip.layer,
-        "level": strip.level, "address": strip.template, "rows": "token", "columns": list(strip.columns),
-        "total": strip.total, "size": list(strip.values.shape), "at": pack.put(strip.values, "<f4"),
+        "id": strip.id,
+        "title": title.title,
+        "short": title.short,
+        "kind": title.kind,
+        "layer": strip.layer,
+        "level": strip.level,
+        "address": strip.template,
+        "rows": "token",
+        "columns": list(strip.columns),
+        "total": strip.total,
+        "size": list(strip.values.shape),
+        "at": pack.put(strip.values, "<f4"),
         "mark": None if strip.changed is None else pack.put(strip.changed, "u1"),
         "put": None if strip.put is None else pack.put(strip.put, "u1"),
-        "limit": limit, "signed": title.scale != "weights" or faces.face == DIFFERENCE,
+        "limit": limit,
+        "signed": title.scale != "weights" or faces.face == DIFFERENCE,
         **_tell_making(faces.drawn, strip),
-    }  # fmt: skip
+    }
 
 
 def _tell_making(trace: Trace, strip: Strip) -> dict[str, object]:
@@ -137,16 +147,22 @@ def _tell_making(trace: Trace, strip: Strip) -> dict[str, object]:
 def _tell_step(trace: Trace, step: Step) -> dict[str, object]:
     uses = count_uses(trace, step.address)
     return {
-        "formula": write_html(write_short(step, _paint)), "from": _count(count_sources(trace, step.address)),
-        "used": _count(uses) if uses else "", "reads": [leaf.address for leaf in step.leaves],
-    }  # fmt: skip
+        "formula": write_html(write_short(step, _paint)),
+        "from": _count(count_sources(trace, step.address)),
+        "used": _count(uses) if uses else "",
+        "reads": [leaf.address for leaf in step.leaves],
+    }
 
 
 def _tell_mean(trace: Trace, step: Step) -> dict[str, object]:
     """Of the mean over the heads, which the canvas draws and no step computes."""
     mean = Mean(step.output, HEAD)
-    return {"formula": write_html(write_short_expr(mean, _paint)), "from": _count(trace.layout.size(mean.over)),
-            "used": "", "reads": [step.address]}  # fmt: skip
+    return {
+        "formula": write_html(write_short_expr(mean, _paint)),
+        "from": _count(trace.layout.size(mean.over)),
+        "used": "",
+        "reads": [step.address],
+    }
 
 
 def _paint(symbol: Symbol) -> str:

@@ -52,10 +52,14 @@ def write_headline(view: View) -> Said:
     tensors = analysis.list_tensors(view.trace.model)
     words = next(sums for sums in analysis.count_kinds(tensors).values())["word embeddings"]
     total = view.trace.model.parameter_count
-    return say("What was learned? ", Claim(
-        "parameters", "**{total}** numbers: **{words}** of them are word embeddings",
-        {"words": tell_percent(words / total), "total": Part(total, write_size)},
-    ))  # fmt: skip
+    return say(
+        "What was learned? ",
+        Claim(
+            "parameters",
+            "**{total}** numbers: **{words}** of them are word embeddings",
+            {"words": tell_percent(words / total), "total": Part(total, write_size)},
+        ),
+    )
 
 
 def show_sizes(view: View) -> None:
@@ -71,8 +75,12 @@ def show_sizes(view: View) -> None:
             for place, name in zip(st.columns(2), ("attention", "feed-forward"), strict=True):
                 place.latex(style.break_lines(_write_count(model.config, name, sums[name])))
         with side, st.container(key="wide-groups"):
-            shares = Column("% of all", [100 * count / model.parameter_count for count in sums.values()],
-                            view.colors.kinds[KIND], 100.0)  # fmt: skip
+            shares = Column(
+                "% of all",
+                [100 * count / model.parameter_count for count in sums.values()],
+                view.colors.kinds[KIND],
+                100.0,
+            )
             st.html(render_table("group", list(sums), [Column("numbers", list(sums.values())), shares]))
             st.caption(
                 "Per layer: four matrices and biases in attention; two in the feed-forward network. Areas are counts; "
@@ -88,8 +96,9 @@ def _draw(view: View, tensors: Sequence[Tensor]) -> Chart:
     columns = {group: kinds[group] for group in _MAIN} | {_REST: rest}
     inks = {
         name: view.colors.kinds[_INKS.get(name, "embedding" if group == _MAIN[0] else "prediction")]
-        for group, counts in columns.items() for name in counts
-    }  # fmt: skip
+        for group, counts in columns.items()
+        for name in counts
+    }
     return draw_areas(columns, inks, view.colors)
 
 
@@ -119,8 +128,13 @@ def choose_tensor(view: View) -> tuple[Tensor, Window]:
 def _search(view: View, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
     """The tensors with the name that is typed, the likeliest first; all of them where nothing has it."""
     url.bind(_NAME)
-    asked = st.text_input("Name", key=_NAME.name, max_chars=80, help="Any source's name, or words of one",
-                          placeholder="W_Q, blocks.0.attn.W_Q, query.weight …")  # fmt: skip
+    asked = st.text_input(
+        "Name",
+        key=_NAME.name,
+        max_chars=80,
+        help="Any source's name, or words of one",
+        placeholder="W_Q, blocks.0.attn.W_Q, query.weight …",
+    )
     if not asked.strip():
         return tensors
     found = analysis.find_tensors(tensors, asked, view.chosen.layer)
@@ -139,8 +153,10 @@ def show_names(view: View, tensor: Tensor) -> None:
         f"({tensor.named_shape}: {tensor.size:,} numbers, {share} of all){_write_stored(tensor)}."
     )
     paint = style.make_painter(view.colors)
-    read = "".join(f" Read by `{step.address}`: $\\displaystyle {step.typeset(paint)}$."
-                   for step in analysis.find_readers(view.trace.program, tensor.address))  # fmt: skip
+    read = "".join(
+        f" Read by `{step.address}`: $\\displaystyle {step.typeset(paint)}$."
+        for step in analysis.find_readers(view.trace.program, tensor.address)
+    )
     st.html(write_css())
     st.markdown(write_table("Its names", [(first + read, own)]), unsafe_allow_html=True)
 
@@ -161,8 +177,12 @@ def show_config(view: View) -> None:
     with open_card(view, KIND, "Parts and config.json", ", ".join(model.heads) or "no heads"):
         left, right = st.columns([2, 3], gap="small")
         with left:
-            shares = Column("% of all", [100 * count / model.parameter_count for count in sums.values()],
-                            view.colors.kinds[KIND], 100.0)  # fmt: skip
+            shares = Column(
+                "% of all",
+                [100 * count / model.parameter_count for count in sums.values()],
+                view.colors.kinds[KIND],
+                100.0,
+            )
             st.html(render_table("part", list(sums), [Column("numbers", list(sums.values())), shares]))
         with right:
             st.html(_STYLE + _render_config(model))
@@ -187,11 +207,18 @@ def show_table(view: View) -> None:
     chosen = addresses.index(state.read(_TENSOR))
     state.write(_INVENTORY, {"selection": {"rows": [chosen], "columns": [], "cells": []}})
     st.dataframe(
-        _list_columns(model, tensors), key=_INVENTORY.name, hide_index=True, height=_TABLE_PX, alt="All tensors",
-        selection_mode="single-row-required", on_select=lambda: _take(addresses),
-        column_config={"% of all": st.column_config.NumberColumn(format="%.3f %%"),
-                       "numbers": st.column_config.NumberColumn(format="localized")},
-    )  # fmt: skip
+        _list_columns(model, tensors),
+        key=_INVENTORY.name,
+        hide_index=True,
+        height=_TABLE_PX,
+        alt="All tensors",
+        selection_mode="single-row-required",
+        on_select=lambda: _take(addresses),
+        column_config={
+            "% of all": st.column_config.NumberColumn(format="%.3f %%"),
+            "numbers": st.column_config.NumberColumn(format="localized"),
+        },
+    )
     st.caption(
         "Click at the left of a row to show that tensor above. The last five columns: its name in each document. A "
         "weight is written as (in, out): one row per input, one column per output."

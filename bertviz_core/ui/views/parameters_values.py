@@ -57,15 +57,21 @@ def show_numbers(view: View, tensor: Tensor, window: Window, show_names: Callabl
     first, read = trace.explain(where.fix(**at)), tensor.address in view.trace
     drawn = [_write_span(*side) for side in zip(axes, (rows, columns), matrix.shape, strict=True) if side[0]]
     return Derived(
-        tensor.address if axes[0] else f"numbers-{tensor.address}", "Values of the tensor",
+        tensor.address if axes[0] else f"numbers-{tensor.address}",
+        "Values of the tensor",
         figure.offer(picks.pick_matrix(trace, where) or picks.pick_vectors(trace, [where])) if read else figure,
-        Origin(tensor.address, KIND, first.latex,
-               "A parameter is not computed: it was learned in training and is read from the checkpoint. The formula "
-               "gives the number at the top left."),
+        Origin(
+            tensor.address,
+            KIND,
+            first.latex,
+            "A parameter is not computed: it was learned in training and is read from the checkpoint. The formula "
+            "gives the number at the top left.",
+        ),
         values=Values(part, [str(i) for i in rows], [str(i) for i in columns]),
         note=f"Shown: {', '.join(drawn)}. The download has only these values.",
-        start=first.cell if read else None, beside=show_names,
-    )  # fmt: skip
+        start=first.cell if read else None,
+        beside=show_names,
+    )
 
 
 def _find_kind(trace: Trace, tensor: Tensor) -> str:
@@ -141,20 +147,32 @@ def show_blocks(view: View, tensor: Tensor) -> Derived:
     whole = count == 1
     shown = matrix if whole else found.values
     axes = ["", *_find_trace(view, tensor).dims(tensor.address)][-2:]
-    note = "Every cell is one number." if whole else (
-        f"Pooled: a cell is the root mean square of {found.height} × {found.width} numbers, fewer at the edges. The "
-        "scale starts at 0. The axes count the tensor's rows and columns."
-    )  # fmt: skip
+    note = (
+        "Every cell is one number."
+        if whole
+        else (
+            f"Pooled: a cell is the root mean square of {found.height} × {found.width} numbers, fewer at the edges. "
+            "The scale starts at 0. The axes count the tensor's rows and columns."
+        )
+    )
     return Derived(
-        f"blocks-{tensor.address}", "The whole tensor" if whole else "The whole tensor, in blocks",
+        f"blocks-{tensor.address}",
+        "The whole tensor" if whole else "The whole tensor, in blocks",
         _draw_map(view, _find_kind(_find_trace(view, tensor), tensor), shown, axes, found),
-        Origin(tensor.address, KIND, _describe_pooling(tensor.symbol.tex, whole),
-               "A row or column that stands out belongs to an input or output with larger or smaller weights.",
-               "" if whole else _write_block(matrix, found)),
-        values=Values(shown, [str(i * found.height) for i in range(len(shown))],
-                      [str(i * found.width) for i in range(shown.shape[1])]),
+        Origin(
+            tensor.address,
+            KIND,
+            _describe_pooling(tensor.symbol.tex, whole),
+            "A row or column that stands out belongs to an input or output with larger or smaller weights.",
+            "" if whole else _write_block(matrix, found),
+        ),
+        values=Values(
+            shown,
+            [str(i * found.height) for i in range(len(shown))],
+            [str(i * found.width) for i in range(shown.shape[1])],
+        ),
         note=note,
-    )  # fmt: skip
+    )
 
 
 def _draw_map(view: View, kind: str, shown: np.ndarray, axes: Sequence[str], found: analysis.Blocks) -> Chart:

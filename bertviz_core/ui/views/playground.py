@@ -35,8 +35,14 @@ _SOFTMAX = (
 )
 _ROW = Key("score_row", WORDS[0])
 _ORIGINAL = np.array(examples.SCORES)
-_SHEET = Sheet(Key("scores", "", LONGEST), Key("score", ""), "scores", _ORIGINAL, [f"Query “{word}”" for word in WORDS],
-               [f"key “{word}”" for word in WORDS])  # fmt: skip
+_SHEET = Sheet(
+    Key("scores", "", LONGEST),
+    Key("score", ""),
+    "scores",
+    _ORIGINAL,
+    [f"Query “{word}”" for word in WORDS],
+    [f"key “{word}”" for word in WORDS],
+)
 _SIDES = Side("query", WORDS), Side("key", WORDS, angle=0, standoff=16)
 
 
@@ -48,10 +54,13 @@ def write_headline(_: View) -> Said:
     keys = [quote(word) for word, share in zip(WORDS, shares.tolist(), strict=True) if share == shares[best]]
     parts = {"weight": tell_percent(shares[best]), "asks": name_word(WORDS[row]), "keys": Part(join_words(keys))}
     form = "Where does {asks} look? **{weight}** at"
-    return say(choose(
-        Claim("article's row, tied", f"{form} each of {{keys}}", parts, Relation.TIED, shares, (best,)),
-        Claim("article's row", f"{form} {{keys}}", parts, Relation.HIGHEST, shares, (best,)),
-    ), "; change a score and see")  # fmt: skip
+    return say(
+        choose(
+            Claim("article's row, tied", f"{form} each of {{keys}}", parts, Relation.TIED, shares, (best,)),
+            Claim("article's row", f"{form} {{keys}}", parts, Relation.HIGHEST, shares, (best,)),
+        ),
+        "; change a score and see",
+    )
 
 
 def read_scores() -> tuple[np.ndarray, int]:
@@ -68,8 +77,14 @@ def edit_scores(row: int) -> None:
     with st.container(border=True, key="panel-edit", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown("Scores of the query", width="content")
-            st.radio("Query to edit and to compute", WORDS, key=_ROW.name, horizontal=True, on_change=url.note_choice,
-                     label_visibility="collapsed")  # fmt: skip
+            st.radio(
+                "Query to edit and to compute",
+                WORDS,
+                key=_ROW.name,
+                horizontal=True,
+                on_change=url.note_choice,
+                label_visibility="collapsed",
+            )
             _SHEET.show_status()
         _SHEET.show_fields(row, WORDS)
 
@@ -79,13 +94,19 @@ def show_scores(view: View, scores: np.ndarray, row: int) -> Derived:
     """The matrix as it stands."""
     changed = int((scores != _ORIGINAL).sum())
     return Derived(
-        "playground-scores", "Attention scores of six tokens: how well each query matches each key",
+        "playground-scores",
+        "Attention scores of six tokens: how well each query matches each key",
         draw_heatmap(scores, *_SIDES, view.colors, ATTENTION, selected=row),
-        Origin("the encoder article's example, as edited", ATTENTION, r"S = \frac{Q K^\top}{\sqrt{d_k}}",
-               f"Each row is one query. {tell_best(view)} {_tell_source(changed)}", source=ARTICLE),
+        Origin(
+            "the encoder article's example, as edited",
+            ATTENTION,
+            r"S = \frac{Q K^\top}{\sqrt{d_k}}",
+            f"Each row is one query. {tell_best(view)} {_tell_source(changed)}",
+            source=ARTICLE,
+        ),
         values=Values(scores, WORDS, WORDS),
         note=f"Changed: {changed} of {scores.size}. The marked row is computed below.",
-    )  # fmt: skip
+    )
 
 
 def _tell_source(changed: int) -> str:
@@ -170,14 +191,21 @@ def show_shares(view: View, scores: np.ndarray, row: int) -> np.ndarray:
 def _show_shares(view: View, scores: np.ndarray, found: np.ndarray, row: int) -> Derived:
     sums = ", ".join(format_number(float(total)) for total in found.sum(axis=1))
     return Derived(
-        "playground-shares", "Attention weights of all six rows",
+        "playground-shares",
+        "Attention weights of all six rows",
         draw_heatmap(found, *_SIDES, view.colors, ATTENTION, share=True, end=1.0, selected=row),
-        Origin("the edited scores", ATTENTION, r"A = \mathrm{softmax}(S)",
-               "The softmax treats each row on its own. Scores that are far apart, like the article's, "
-               "give almost all the weight to one token.", source=ARTICLE),
-        values=Values(found, WORDS, WORDS), note=f"The six rows sum to {sums}.",
+        Origin(
+            "the edited scores",
+            ATTENTION,
+            r"A = \mathrm{softmax}(S)",
+            "The softmax treats each row on its own. Scores that are far apart, like the article's, "
+            "give almost all the weight to one token.",
+            source=ARTICLE,
+        ),
+        values=Values(found, WORDS, WORDS),
+        note=f"The six rows sum to {sums}.",
         beside=lambda: _show_matrix(scores, row),
-    )  # fmt: skip
+    )
 
 
 def _show_matrix(scores: np.ndarray, row: int) -> None:
@@ -190,29 +218,39 @@ def _show_matrix(scores: np.ndarray, row: int) -> None:
 def show_printed(view: View) -> Derived:
     """The article's own softmax table beside the same computed here, digit by digit."""
     computed = playground.apply_softmax(_ORIGINAL)
-    verdicts = [[judge_cut(text, x) for text, x in zip(*rows, strict=True)]
-                for rows in zip(examples.SHARES, computed.tolist(), strict=True)]  # fmt: skip
+    verdicts = [
+        [judge_cut(text, x) for text, x in zip(*rows, strict=True)]
+        for rows in zip(examples.SHARES, computed.tolist(), strict=True)
+    ]
     numbers = np.array(examples.SHARES, dtype=np.float64)
     ratios = np.log10(numbers / computed)
     count = {kind: sum(line.count(kind) for line in verdicts) for kind in Verdict}
-    unrounded = sum(judge_print(text, x) is not Verdict.SAME and found is Verdict.CUT for lines in
-                    zip(examples.SHARES, computed.tolist(), verdicts, strict=True)
-                    for text, x, found in zip(*lines, strict=True))  # fmt: skip
+    unrounded = sum(
+        judge_print(text, x) is not Verdict.SAME and found is Verdict.CUT
+        for lines in zip(examples.SHARES, computed.tolist(), verdicts, strict=True)
+        for text, x, found in zip(*lines, strict=True)
+    )
     sums = numbers[1:].sum(axis=1)
     return Derived(
-        "playground-printed", "One entry of the article's softmax table is wrong",
+        "playground-printed",
+        "One entry of the article's softmax table is wrong",
         draw_heatmap(ratios, *_SIDES, view.colors, ATTENTION),
-        Origin("the encoder article's two tables", ATTENTION, r"\log_{10} \frac{\text{printed}}{\text{computed}}",
-               f"“Hello” to “Hello” is printed as 72.40·10⁻⁶; it is {format_number(float(computed[0, 0]))}: the "
-               "extra 7 in front makes it 30 times too large. No other entry has two digits before the point. The sum "
-               f"of its row shows nothing: since digits are cut off, rows without a mistake sum to {sums.min():.5f} to "
-               f"{sums.max():.5f}.",
-               rf"A_{{0,0}} = \frac{{e^{{78.49 - 91.43}}}}{{{format_latex(float(np.exp(_ORIGINAL[0] - 91.43).sum()))}}}"
-               rf" = {format_latex(float(computed[0, 0]))}", ARTICLE),
+        Origin(
+            "the encoder article's two tables",
+            ATTENTION,
+            r"\log_{10} \frac{\text{printed}}{\text{computed}}",
+            f"“Hello” to “Hello” is printed as 72.40·10⁻⁶; it is {format_number(float(computed[0, 0]))}: the "
+            "extra 7 in front makes it 30 times too large. No other entry has two digits before the point. The sum "
+            f"of its row shows nothing: since digits are cut off, rows without a mistake sum to {sums.min():.5f} to "
+            f"{sums.max():.5f}.",
+            rf"A_{{0,0}} = \frac{{e^{{78.49 - 91.43}}}}{{{format_latex(float(np.exp(_ORIGINAL[0] - 91.43).sum()))}}}"
+            rf" = {format_latex(float(computed[0, 0]))}",
+            ARTICLE,
+        ),
         values=Values(ratios, WORDS, WORDS),
         note=f"0: printed and computed agree. Of {numbers.size} entries {count[Verdict.DIFFERS]} is wrong. "
-             f"Of the others {count[Verdict.CUT]} are cut after two decimals, as 9.99997557e−01 to 9.99e−01; rounding "
-             f"would have changed {unrounded} of them. {count[Verdict.SAME]} is rounded up, to 1. The article "
-             f"prints {examples.ONES} ones as row sums; there are six rows.",
+        f"Of the others {count[Verdict.CUT]} are cut after two decimals, as 9.99997557e−01 to 9.99e−01; rounding "
+        f"would have changed {unrounded} of them. {count[Verdict.SAME]} is rounded up, to 1. The article "
+        f"prints {examples.ONES} ones as row sums; there are six rows.",
         table=render_grid("printed, computed", WORDS, WORDS, examples.SHARES, computed, verdicts),
-    )  # fmt: skip
+    )

@@ -45,9 +45,15 @@ def show_sinusoidal(view: View) -> Derived:
     rows, columns = -(-length // _DRAWN_ROWS), -(-width // _DRAWN_COLUMNS)
     columns += columns > 1 and columns % 2 == 0  # an even step would draw sines only
     figure = draw_heatmap(
-        matrix[::rows, ::columns], Side("position", step=rows), Side("component", step=columns, standoff=CLEAR),
-        view.colors, EMBEDDING, end=1.0, gaps=False, name_inside=True,
-    )  # fmt: skip
+        matrix[::rows, ::columns],
+        Side("position", step=rows),
+        Side("component", step=columns, standoff=CLEAR),
+        view.colors,
+        EMBEDDING,
+        end=1.0,
+        gaps=False,
+        name_inside=True,
+    )
     even, wave = j // 2 * 2, "cos" if j % 2 else "sin"
     angle = i / BASE ** (even / width)
     thinned = f" Shown: one position in {rows}, one component in {columns}." if rows * columns > 1 else ""
@@ -119,26 +125,39 @@ def show_unscaled(view: View) -> Derived:
     shown = attention.choose_shown(without + rows["probs"], _KEYS, (best,))
     series = {"without √d_k": without, "with √d_k": rows["probs"].astype(np.float64)}
     return Derived(
-        "playground-unscaled", f"“{word}”, layer {view.chosen.layer}, head {view.chosen.head}: weights with and "
-        "without the division by √d_k",
-        draw_pairs({name: values[shown] for name, values in series.items()}, [names[k] for k in shown],
-                   view.colors, view.colors.kinds[ATTENTION]),
+        "playground-unscaled",
+        f"“{word}”, layer {view.chosen.layer}, head {view.chosen.head}: weights with and without the division by √d_k",
+        draw_pairs(
+            {name: values[shown] for name, values in series.items()},
+            [names[k] for k in shown],
+            view.colors,
+            view.colors.kinds[ATTENTION],
+        ),
         _write_division(view, without, rows["probs"]),
         values=Values(np.stack([without, series["with √d_k"]], axis=1), names, list(series)),
         note="Scores of this model on your sentence. Hollow: softmax of unscaled dot products. Filled: as BERT "
-             f"computes it.{_note_shown(shown, len(names))}",
-        table=render_table("key u", [names[k] for k in shown], _list_columns(view, rows["products"], series, shown),
-                           [shown.index(best)]),
-    )  # fmt: skip
+        f"computes it.{_note_shown(shown, len(names))}",
+        table=render_table(
+            "key u",
+            [names[k] for k in shown],
+            _list_columns(view, rows["products"], series, shown),
+            [shown.index(best)],
+        ),
+    )
 
 
 def _list_columns(view: View, products: np.ndarray, series: Mapping[str, np.ndarray], shown: list[int]) -> list[Column]:
     return [
         Column("dot product R", _read_chosen(products, shown)),
-        *(column for name, values in series.items() for column in (
-            Column(f"weight {name}", _read_chosen(values, shown), view.colors.kinds[ATTENTION], 1.0),
-            Column(f"slope {name}", _read_chosen(playground.compute_slopes(values), shown)))),
-    ]  # fmt: skip
+        *(
+            column
+            for name, values in series.items()
+            for column in (
+                Column(f"weight {name}", _read_chosen(values, shown), view.colors.kinds[ATTENTION], 1.0),
+                Column(f"slope {name}", _read_chosen(playground.compute_slopes(values), shown)),
+            )
+        ),
+    ]
 
 
 def _write_division(view: View, without: np.ndarray, probs: np.ndarray) -> Origin:
@@ -146,7 +165,8 @@ def _write_division(view: View, without: np.ndarray, probs: np.ndarray) -> Origi
     unscaled, scaled = (format_number(float(row.max())) for row in (without, probs))
     instead = f"instead of {scaled}" if unscaled != scaled else "as well"
     return Origin(
-        f"{_locate(view, 'products')} and {_locate(view, 'scores')}", ATTENTION,
+        f"{_locate(view, 'products')} and {_locate(view, 'scores')}",
+        ATTENTION,
         r"\begin{aligned} &\mathrm{softmax}(R)_u \quad\text{and}\quad \mathrm{softmax}\!\left("
         r"\frac{R}{\sqrt{d_k}}\right)_u \\[6pt] "
         r"&\frac{\partial A_u}{\partial S_u} = A_u (1 - A_u) \end{aligned}",
@@ -154,7 +174,7 @@ def _write_division(view: View, without: np.ndarray, probs: np.ndarray) -> Origi
         f"is {unscaled} {instead}. Where a "
         "weight is near 0 or 1, its slope A(1 − A) is near 0, and training can hardly change it.",
         source=f"{ARTICLE}; Vaswani et al. 2017, sec. 3.2.1",
-    )  # fmt: skip
+    )
 
 
 def _locate(view: View, name: str) -> Address:

@@ -50,8 +50,13 @@ class Sheet:
         """How much of it is edited, and the way back."""
         count, size = len(self._read_edits()), self.original.size
         st.caption(f"Edited: {count} of {size} {self.what}. The URL keeps them.")
-        st.button("Use the article's numbers", icon=":material/restart_alt:", key=f"reset-{self.key.name}",
-                  on_click=lambda: state.write(self.key, ""), disabled=not count)  # fmt: skip
+        st.button(
+            "Use the article's numbers",
+            icon=":material/restart_alt:",
+            key=f"reset-{self.key.name}",
+            on_click=lambda: state.write(self.key, ""),
+            disabled=not count,
+        )
 
     def show_fields(self, row: int, labels: Sequence[str]) -> None:
         """The fields of one row, and what is wrong with any field of the matrix."""

@@ -26,12 +26,31 @@ _ONE_HOT, _MIXED, _OWN = "one-hot", "mixed", "your row"
 _EXAMPLES = (_ONE_HOT, _MIXED)
 _NAMED = [f"token “{word}”" for word in WORDS]
 _COMPONENTS = [f"component {name}" for name in examples.COMPONENTS]
-_IDS = Sheet(Key("article_ids", "", LONGEST), Key("article-id", ""), "ids",
-             np.array([examples.IDS], dtype=np.float64), ["Ids"], _NAMED, whole=True)  # fmt: skip
-_ROWS = Sheet(Key("article_rows", "", LONGEST), Key("article-row", ""), "components", np.array(examples.EMBEDDINGS),
-              [f"E[{i}]" for i in examples.IDS], _COMPONENTS)  # fmt: skip
-_WEIGHTS = Sheet(Key("article_weights", "", LONGEST), Key("article-weight", ""), "weights",
-                 np.array([examples.ONE_HOT, examples.MIXED]), ["Example 1", "Example 2"], _NAMED)  # fmt: skip
+_IDS = Sheet(
+    Key("article_ids", "", LONGEST),
+    Key("article-id", ""),
+    "ids",
+    np.array([examples.IDS], dtype=np.float64),
+    ["Ids"],
+    _NAMED,
+    whole=True,
+)
+_ROWS = Sheet(
+    Key("article_rows", "", LONGEST),
+    Key("article-row", ""),
+    "components",
+    np.array(examples.EMBEDDINGS),
+    [f"E[{i}]" for i in examples.IDS],
+    _COMPONENTS,
+)
+_WEIGHTS = Sheet(
+    Key("article_weights", "", LONGEST),
+    Key("article-weight", ""),
+    "weights",
+    np.array([examples.ONE_HOT, examples.MIXED]),
+    ["Example 1", "Example 2"],
+    _NAMED,
+)
 _MIX = Key("mix", _ONE_HOT)
 _ARTICLE_ROW = Key("article_row", str(examples.IDS[0]))
 
@@ -67,15 +86,27 @@ def edit_mix(mix: Mix) -> None:
         _IDS.show_fields(0, WORDS)
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown("Row of the table", width="content")
-            shown = st.radio("Row to edit", list(map(str, examples.IDS)), key=_ARTICLE_ROW.name, horizontal=True,
-                             format_func=lambda i: f"E[{i}]", label_visibility="collapsed",
-                             on_change=url.note_choice)  # fmt: skip
+            shown = st.radio(
+                "Row to edit",
+                list(map(str, examples.IDS)),
+                key=_ARTICLE_ROW.name,
+                horizontal=True,
+                format_func=lambda i: f"E[{i}]",
+                label_visibility="collapsed",
+                on_change=url.note_choice,
+            )
             _ROWS.show_status()
         _ROWS.show_fields(examples.IDS.index(int(shown)), _COMPONENTS)
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown("Weights", width="content")
-            st.radio("Weights", (*_EXAMPLES, _OWN), key=_MIX.name, horizontal=True, on_change=url.note_choice,
-                     label_visibility="collapsed")  # fmt: skip
+            st.radio(
+                "Weights",
+                (*_EXAMPLES, _OWN),
+                key=_MIX.name,
+                horizontal=True,
+                on_change=url.note_choice,
+                label_visibility="collapsed",
+            )
             _WEIGHTS.show_status()
         if mix.name in _EXAMPLES:
             _WEIGHTS.show_fields(_EXAMPLES.index(mix.name), WORDS)
@@ -86,30 +117,52 @@ def show_weighted(view: View, mix: Mix) -> Derived:
     """The six tokens' vectors, weighed by the chosen weights and added up."""
     parts = attention.weigh_values(mix.weights, mix.vectors)
     shown = np.vstack([parts, parts.sum(axis=0)])
-    terms = " + ".join(rf"{format_latex(float(w))} \cdot {format_latex(float(x[0]))}"
-                       for w, x in zip(mix.weights, mix.vectors, strict=True) if abs(w) >= 1e-3)  # fmt: skip
+    terms = " + ".join(
+        rf"{format_latex(float(w))} \cdot {format_latex(float(x[0]))}"
+        for w, x in zip(mix.weights, mix.vectors, strict=True)
+        if abs(w) >= 1e-3
+    )
     return Derived(
-        "playground-weighted", "Weighted value of each token, and below their sum",
-        draw_heatmap(shown, Side("from", [*WORDS, "sum"]), Side("component", examples.COMPONENTS), view.colors, VALUE,
-                     selected=len(WORDS)),
-        Origin("the encoder article's examples", VALUE, r"\mathrm{head}_{i} = \sum_{j} A_{i,j}\, v_j",
-               _write_meaning(mix, shown[-1]),
-               rf"\mathrm{{head}}_{{0}} = {terms or 0} = {format_latex(float(shown[-1, 0]))}", ARTICLE),
+        "playground-weighted",
+        "Weighted value of each token, and below their sum",
+        draw_heatmap(
+            shown,
+            Side("from", [*WORDS, "sum"]),
+            Side("component", examples.COMPONENTS),
+            view.colors,
+            VALUE,
+            selected=len(WORDS),
+        ),
+        Origin(
+            "the encoder article's examples",
+            VALUE,
+            r"\mathrm{head}_{i} = \sum_{j} A_{i,j}\, v_j",
+            _write_meaning(mix, shown[-1]),
+            rf"\mathrm{{head}}_{{0}} = {terms or 0} = {format_latex(float(shown[-1, 0]))}",
+            ARTICLE,
+        ),
         values=Values(shown, [*WORDS, "sum"], _COMPONENTS),
         note="The article leaves the values v as letters. Here v is the four components that it prints of each token's "
-             "embedding, as if the value matrix were the identity.",
-        table=render_table("token", WORDS, [
-            Column("id", list(mix.ids)),
-            Column("attention weight", [float(w) for w in mix.weights], view.colors.kinds[ATTENTION], 1.0)]),
-    )  # fmt: skip
+        "embedding, as if the value matrix were the identity.",
+        table=render_table(
+            "token",
+            WORDS,
+            [
+                Column("id", list(mix.ids)),
+                Column("attention weight", [float(w) for w in mix.weights], view.colors.kinds[ATTENTION], 1.0),
+            ],
+        ),
+    )
 
 
 def _write_meaning(mix: Mix, total: np.ndarray) -> str:
     if mix.name == _OWN:
         return f"The weights of the row edited above: the first component becomes {format_number(float(total[0]))}."
     if mix.edited:
-        return (f"The weights as edited sum to {format_number(float(mix.weights.sum()))}; a softmax's always sum to "
-                f"{format_number(1)}.")  # fmt: skip
+        return (
+            f"The weights as edited sum to {format_number(float(mix.weights.sum()))}; a softmax's always sum to "
+            f"{format_number(1)}."
+        )
     if mix.name == _ONE_HOT:
         place = examples.ONE_HOT.index(1.0) + 1
         return (

@@ -85,11 +85,17 @@ def show_moved(view: View) -> None:
     moves = list_shifts(found.before, found.after, token, TOP)
     color = view.colors.kinds[PREDICTION]
     with open_card(view, PREDICTION, f"What moved at position {token}", str(PROBS.fix(token=token))):
-        st.html(render_table("entry", [f"{shift.word}  {shift.id}" for shift in moves], [
-            Column("before", [shift.before for shift in moves], color, end=1.0),
-            Column("after", [shift.after for shift in moves], color, end=1.0),
-            Column("after − before", [shift.after - shift.before for shift in moves], color, signed=True),
-        ]))  # fmt: skip
+        st.html(
+            render_table(
+                "entry",
+                [f"{shift.word}  {shift.id}" for shift in moves],
+                [
+                    Column("before", [shift.before for shift in moves], color, end=1.0),
+                    Column("after", [shift.after for shift in moves], color, end=1.0),
+                    Column("after − before", [shift.after - shift.before for shift in moves], color, signed=True),
+                ],
+            )
+        )
         st.caption(
             f"Entries in the top {TOP} before or after {view.outcome.yours}. The token was "
             f"“{escape_markdown(found.before.tokens[token])}” "
@@ -103,13 +109,17 @@ def _render_softmax(trace: Trace, token: int) -> str:
     ids = found.ids[:TOP].tolist()
     scores, probs = (trace[address.fix(token=token)][ids].astype(float) for address in (SCORES, PROBS))
     names = [f"{trace.model.tokenizer.name(i)}  {i}" for i in ids]
-    return render_table("entry", names, [
-        Column("logit", scores.tolist()),
-        Column("logit − max", (scores - scores[0]).tolist()),
-        Column("e^(logit − max)", found.terms[:TOP].tolist()),
-        Column("sum so far", found.sums[:TOP].tolist()),
-        Column(_name_quotient(trace, token, ids, float(found.sums[-1])), probs.tolist()),
-    ])  # fmt: skip
+    return render_table(
+        "entry",
+        names,
+        [
+            Column("logit", scores.tolist()),
+            Column("logit − max", (scores - scores[0]).tolist()),
+            Column("e^(logit − max)", found.terms[:TOP].tolist()),
+            Column("sum so far", found.sums[:TOP].tolist()),
+            Column(_name_quotient(trace, token, ids, float(found.sums[-1])), probs.tolist()),
+        ],
+    )
 
 
 def _name_quotient(trace: Trace, token: int, ids: Sequence[int], below: float) -> str:
@@ -126,23 +136,32 @@ def show_denominator(view: View) -> Derived:
     trace, token = view.trace, view.chosen.token
     found = run_softmax(trace[SCORES.fix(token=token)])
     counts = {found.needed(share): share for share in _SHARES}
-    figure = draw_growing_sum(found.shares, {share: count for count, share in counts.items()}, view.colors,
-                              view.colors.kinds[PREDICTION])  # fmt: skip
+    figure = draw_growing_sum(
+        found.shares, {share: count for count, share in counts.items()}, view.colors, view.colors.kinds[PREDICTION]
+    )
     z = format_latex(float(found.sums[-1]))
     terms = write_sum(map(format_latex, take_ends(found.terms.tolist())), len(found.terms), brace=False)
     entries = trace.model.tokenizer.vocabulary
     return Derived(
-        "denominator", f"How fast the softmax denominator adds up, over {len(found.ids):,} entries", figure,
-        Origin(SCORES.fix(token=token), PREDICTION,
-               r"\begin{aligned} Z &= \sum_{v} e^{L_v - \max L} \\ P_v &= e^{L_v - \max L} \big/ Z \end{aligned}",
-               f"{_tell_terms(found)} The faster the sum grows, the more certain the model: with uniform "
-               "probabilities, half of the sum would need half of all entries.",
-               f"Z = {terms} = {z}"),
-        values=Values(np.stack([found.terms, found.sums, found.shares], axis=1),
-                      [entries[i] for i in found.ids.tolist()], ["term", "sum so far", "cumulative probability"]),
+        "denominator",
+        f"How fast the softmax denominator adds up, over {len(found.ids):,} entries",
+        figure,
+        Origin(
+            SCORES.fix(token=token),
+            PREDICTION,
+            r"\begin{aligned} Z &= \sum_{v} e^{L_v - \max L} \\ P_v &= e^{L_v - \max L} \big/ Z \end{aligned}",
+            f"{_tell_terms(found)} The faster the sum grows, the more certain the model: with uniform "
+            "probabilities, half of the sum would need half of all entries.",
+            f"Z = {terms} = {z}",
+        ),
+        values=Values(
+            np.stack([found.terms, found.sums, found.shares], axis=1),
+            [entries[i] for i in found.ids.tolist()],
+            ["term", "sum so far", "cumulative probability"],
+        ),
         note=f"Z = {format_number(float(found.sums[-1]))}. {_tell_needed(found)}"
-             f"{tell_put(view, PROBS.fix(token=token))}",
-    )  # fmt: skip
+        f"{tell_put(view, PROBS.fix(token=token))}",
+    )
 
 
 def _tell_terms(found: Running) -> str:
@@ -156,8 +175,10 @@ def _tell_terms(found: Running) -> str:
 def _tell_needed(found: Running) -> str:
     """How few entries hold half of the softmax's probability, and nearly all of it, and what they hold."""
     counts = dict.fromkeys(map(found.needed, (_SHARES[0], _SHARES[-1])))
-    said = (f"the top {'one holds' if count == 1 else f'{count:,} hold'} {format_percent(found.shares[count - 1])}"
-            for count in counts)  # fmt: skip
+    said = (
+        f"the top {'one holds' if count == 1 else f'{count:,} hold'} {format_percent(found.shares[count - 1])}"
+        for count in counts
+    )
     return f"Of the probability {', '.join(said)}."
 
 

@@ -38,15 +38,22 @@ def show_score(view: View, vocab: int) -> Derived:
     names = [f"component {i}" for i in range(len(terms))]
     chart = draw_sorted_terms(terms, names, view.colors, view.colors.kinds[PREDICTION]).offer(str(cell))
     return Derived(
-        "score-terms", f"1 · The logit of “{word}”: {len(terms)} products, largest first", chart,
-        Origin(f"{_VECTOR.fix(token=token)} and {_ROW.fix(vocab=vocab)}", PREDICTION,
-               view.typeset(trace.step(SCORES)),
-               tell_largest(view).text,
-               write_result(trace, cell, "L", f"{format_latex(up)} {_sign(down)} {_sign(bias)} = "
-                            f"{format_latex(up + down + bias)}")),
+        "score-terms",
+        f"1 · The logit of “{word}”: {len(terms)} products, largest first",
+        chart,
+        Origin(
+            f"{_VECTOR.fix(token=token)} and {_ROW.fix(vocab=vocab)}",
+            PREDICTION,
+            view.typeset(trace.step(SCORES)),
+            tell_largest(view).text,
+            write_result(
+                trace, cell, "L", f"{format_latex(up)} {_sign(down)} {_sign(bias)} = {format_latex(up + down + bias)}"
+            ),
+        ),
         values=Values(np.stack([vector, row, terms], axis=1), names, ["vector", "row of the word", "product"]),
-        note=tell_put(view, cell).strip(), start=cell,
-    )  # fmt: skip
+        note=tell_put(view, cell).strip(),
+        start=cell,
+    )
 
 
 def tell_largest(view: View) -> Said:
@@ -54,8 +61,12 @@ def tell_largest(view: View) -> Said:
     vector, row = view.trace[_VECTOR.fix(token=view.chosen.token)], view.trace[_ROW.fix(vocab=read_word(view))]
     terms = vector.astype(np.float64) * row
     best = int(terms.argmax())
-    parts = {"product": tell_number(terms[best]), "component": Part(best), "number": tell_number(vector[best]),
-             "weight": tell_number(row[best])}  # fmt: skip
+    parts = {
+        "product": tell_number(terms[best]),
+        "component": Part(best),
+        "number": tell_number(vector[best]),
+        "weight": tell_number(row[best]),
+    }
     return say_largest(
         ("largest product", "The largest product, at component {component}: {number} · {weight} = {product}."),
         (
@@ -80,17 +91,26 @@ def show_all_scores(view: View, vocab: int) -> Derived:
     apart = abs(float(scores[vocab] - scores[other]))
     factor = float(np.exp(apart))
     counts, edges = np.histogram(scores, np.linspace(scores.min(), scores.max(), _BARS + 1))  # of any width
-    chart = draw_all_scores(counts, edges, {names[i]: float(scores[i]) for i in marked}, main, view.colors,
-                            view.colors.kinds[PREDICTION])  # fmt: skip
+    chart = draw_all_scores(
+        counts, edges, {names[i]: float(scores[i]) for i in marked}, main, view.colors, view.colors.kinds[PREDICTION]
+    )
     return Derived(
-        "scores-of-all", f"2 · Among {len(scores):,} logits",
+        "scores-of-all",
+        f"2 · Among {len(scores):,} logits",
         chart.offer(picks.pick_points(trace, SCORES.fix(token=token), marked)),
-        Origin(SCORES.fix(token=token), PREDICTION, r"\frac{P_a}{P_b} = e^{L_a - L_b}",
-               read_escaped(_tell_apart(view, vocab, other)),
-               rf"e^{{{format_latex(apart)}}} = {format_latex(factor)}"),
-        values=Values(np.stack([edges[:-1], edges[1:], counts], axis=1), [str(i) for i in range(len(counts))],
-                      ["from", "to", "entries"]),
-    )  # fmt: skip
+        Origin(
+            SCORES.fix(token=token),
+            PREDICTION,
+            r"\frac{P_a}{P_b} = e^{L_a - L_b}",
+            read_escaped(_tell_apart(view, vocab, other)),
+            rf"e^{{{format_latex(apart)}}} = {format_latex(factor)}",
+        ),
+        values=Values(
+            np.stack([edges[:-1], edges[1:], counts], axis=1),
+            [str(i) for i in range(len(counts))],
+            ["from", "to", "entries"],
+        ),
+    )
 
 
 @derived
@@ -107,16 +127,28 @@ def show_softmax(view: View, vocab: int) -> Derived:
     groups = _group_tail(found.shares, place)
     comes = "would come" if is_put(trace, cell) else "comes"
     return Derived(
-        "softmax-stack", f"3 · Softmax: how “{main}” {comes} to {format_percent(term / z)}",
-        draw_stack({**shares, **groups}, main, len(groups), view.colors, view.colors.kinds[PREDICTION])
-        .offer([*picks.pick_points(trace, PROBS.fix(token=token), named), *[""] * len(groups)]),
-        Origin(PROBS.fix(token=token), PREDICTION, view.typeset(trace.step(PROBS)),
-               f"{len(found.ids):,} powers of e, end to end; hatched: the tail, grouped by rank.",
-               write_result(trace, cell, "P", rf"\frac{{{format_latex(term)}}}{{{format_latex(z)}}} = "
-                            rf"{format_latex(term / z)}")),
+        "softmax-stack",
+        f"3 · Softmax: how “{main}” {comes} to {format_percent(term / z)}",
+        draw_stack({**shares, **groups}, main, len(groups), view.colors, view.colors.kinds[PREDICTION]).offer(
+            [*picks.pick_points(trace, PROBS.fix(token=token), named), *[""] * len(groups)]
+        ),
+        Origin(
+            PROBS.fix(token=token),
+            PREDICTION,
+            view.typeset(trace.step(PROBS)),
+            f"{len(found.ids):,} powers of e, end to end; hatched: the tail, grouped by rank.",
+            write_result(
+                trace,
+                cell,
+                "P",
+                rf"\frac{{{format_latex(term)}}}{{{format_latex(z)}}} = "
+                rf"{format_latex(term / z)}",
+            ),
+        ),
         values=Values(np.array([[*shares.values(), *groups.values()]]), ["share"], [*shares, *groups]),
-        note=tell_put(view, cell).strip(), start=cell,
-    )  # fmt: skip
+        note=tell_put(view, cell).strip(),
+        start=cell,
+    )
 
 
 def _tell_apart(view: View, vocab: int, other: int) -> str:
@@ -128,8 +160,11 @@ def _tell_apart(view: View, vocab: int, other: int) -> str:
         return f"As high as {name}."
     factor = f"a factor of {format_number(float(np.exp(abs(own - its))))}"
     put = any(is_put(trace, PROBS.fix(token=view.chosen.token, vocab=i)) for i in (vocab, other))
-    makes = f"the softmax makes that {factor}, but a change puts other probabilities there" if put else (
-        f"{factor} between their probabilities")  # fmt: skip
+    makes = (
+        f"the softmax makes that {factor}, but a change puts other probabilities there"
+        if put
+        else (f"{factor} between their probabilities")
+    )
     return f"{format_number(abs(own - its))} {'above' if own > its else 'below'} {name}: {makes}."
 
 

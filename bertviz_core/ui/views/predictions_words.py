@@ -151,9 +151,9 @@ def show_any_word(view: View) -> None:
             return
         with st.container(key="wide-word"):
             looked_up = text if text.strip() else own
-            show_passes_html(view, [
-                _render_places(one, find_places(one.trace, token, looked_up)) for one in view.passes
-            ])  # fmt: skip
+            show_passes_html(
+                view, [_render_places(one, find_places(one.trace, token, looked_up)) for one in view.passes]
+            )
         st.caption(tell_words(view) + _write_reading(trace, found) + _write_before(view, found[0]))
         _show_curve(view, found[0])
 
@@ -175,8 +175,11 @@ def _show_curve(view: View, looked_up: Entry) -> None:
     before = np.sort(found.before[here])[::-1] if found.changed and found.show != BEFORE else None
     color = view.colors.kinds[PREDICTION]
     chart = draw_rank_curve(shares, {name: rank for name, (rank, _) in marks.items()}, view.colors, color, before)
-    show_chart(chart.offer(picks.pick_points(view.trace, here, [i for _, i in marks.values()])), "rank-curve",
-               "Every entry's probability by its rank")  # fmt: skip
+    show_chart(
+        chart.offer(picks.pick_points(view.trace, here, [i for _, i in marks.values()])),
+        "rank-curve",
+        "Every entry's probability by its rank",
+    )
     st.caption(f"All entries by rank, both scales logarithmic. {tell_half(view)}")
 
 
@@ -197,12 +200,16 @@ def tell_half(view: View) -> Said:
 
 def _render_places(view: View, found: Sequence[Entry]) -> str:
     color = view.colors.kinds[PREDICTION]
-    return render_table("looked up", [entry.token for entry in found], [
-        Column("id", [entry.id for entry in found]),
-        Column("rank", [entry.rank for entry in found]),
-        Column("logit", [entry.score for entry in found]),
-        Column("probability", [entry.probability for entry in found], color, end=1.0),
-    ])  # fmt: skip
+    return render_table(
+        "looked up",
+        [entry.token for entry in found],
+        [
+            Column("id", [entry.id for entry in found]),
+            Column("rank", [entry.rank for entry in found]),
+            Column("logit", [entry.score for entry in found]),
+            Column("probability", [entry.probability for entry in found], color, end=1.0),
+        ],
+    )
 
 
 def _write_before(view: View, entry: Entry) -> str:

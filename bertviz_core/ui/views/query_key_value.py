@@ -1,4 +1,4 @@
-"""Queries, keys and values: three blocks that line up, one of their numbers as a sum, and which keys fit a query."""
+"""Queries, keys and values: three blocks that line up, and one of their numbers as a sum."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ from bertviz_core.analysis.openings import open_product
 from bertviz_core.analysis.ranking import center_range, find_strongest
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.blocks import Block, Terms, draw_blocks, draw_terms
-from bertviz_core.figures.thumbnails import draw_thumbnail
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_short
-from bertviz_core.formula.steps import ATTENTION
+from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.names import SELF_ATTENTION
-from bertviz_core.ui.frame import choices, site, state, style, url
+from bertviz_core.ui.frame import choices, state, style, url
 from bertviz_core.ui.frame.follow import follow
 from bertviz_core.ui.frame.keys import KEY_TOKEN, Key
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
@@ -27,17 +25,16 @@ from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.remade import show_remade
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.aligned import Numbers, show_rows
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.charts import find_limit, find_robust_limit
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.formula_line import show_formula
-from bertviz_core.ui.panels.passes import show_passes, show_passes_chart, tell_words
-from bertviz_core.ui.panels.put import tell_put, tell_way, write_result
+from bertviz_core.ui.panels.passes import show_passes_chart, tell_words
+from bertviz_core.ui.panels.put import tell_put, write_result
 from bertviz_core.ui.panels.said import tell_nowhere, tell_short, tell_token
 
 PROJECTIONS = ("query", "key", "value")
-ROWS, FITTING = 32, 16  # tokens in the blocks, at most; keys in order of fit
+ROWS = 32  # tokens in the blocks, at most
 _PRODUCT = ("x", "W", "x · W")  # its two factors, and itself
 _TERMS = 2_048  # products of one sum, at most, that are drawn
 _COMPONENT = Key("of_head", "")  # which component of the head is worked out
@@ -80,21 +77,29 @@ def write_headline(view: View) -> Said:
     trace, chosen, best = view.trace, view.chosen, _find_best(view)
     most = open_product(trace, chosen.layer, chosen.head, chosen.token, best)
     real = np.flatnonzero(trace.encoding.mask)
-    row = trace[_locate_products(view)][real]
+    row = trace[locate_products(view)][real]
     at = tuple(np.flatnonzero(real == best).tolist())
-    parts = {"product": tell_short(row[at[0]]), "key": tell_token(trace.tokens, best),
-             "count": Part(len(real))}  # fmt: skip
-    terms = _measure_fit(view)[0][best]
+    parts = {"product": tell_short(row[at[0]]), "key": tell_token(trace.tokens, best), "count": Part(len(real))}
+    terms = measure_fit(view)[0][best]
     brings = {"brings": tell_short(most.product), "component": Part(most.component)}
     return say(
         Claim("asks", "What does {word} ask for? ", {"word": tell_token(trace.tokens, chosen.token)}),
-        say_largest(("fits best", "Of {count} keys that of **{key}** fits its query best: **{product}**"),
-                    ("fits as well",
-                     "None of {count} keys fits its query better than that of **{key}**: **{product}**"),
-                    parts, row, at),
-        Claim("component brings", "; component {component} alone brings **{brings}**", brings, Relation.HIGHEST, terms,
-              (most.component,)),
-    )  # fmt: skip
+        say_largest(
+            ("fits best", "Of {count} keys that of **{key}** fits its query best: **{product}**"),
+            ("fits as well", "None of {count} keys fits its query better than that of **{key}**: **{product}**"),
+            parts,
+            row,
+            at,
+        ),
+        Claim(
+            "component brings",
+            "; component {component} alone brings **{brings}**",
+            brings,
+            Relation.HIGHEST,
+            terms,
+            (most.component,),
+        ),
+    )
 
 
 def tell_component(view: View) -> Said:
@@ -113,7 +118,7 @@ def tell_component(view: View) -> Said:
 
 def _find_best(view: View) -> int:
     """The key that fits the chosen token's query best, padding left out."""
-    return int(np.where(view.trace.encoding.mask, view.trace[_locate_products(view)], -np.inf).argmax())
+    return int(np.where(view.trace.encoding.mask, view.trace[locate_products(view)], -np.inf).argmax())
 
 
 def show_blocks(view: View, place: Place) -> None:
@@ -143,13 +148,23 @@ def show_blocks(view: View, place: Place) -> None:
 
 def _draw_blocks(view: View, place: Place, shown: range, end: float) -> Chart:
     blocks = [
-        Block(name.capitalize(), name, view.trace[address][shown.start : shown.stop],
-              picks.pick_matrix(view.trace, address))
+        Block(
+            name.capitalize(),
+            name,
+            view.trace[address][shown.start : shown.stop],
+            picks.pick_matrix(view.trace, address),
+        )
         for name in PROJECTIONS
         for address in [locate(view, name)]
-    ]  # fmt: skip
-    return draw_blocks(blocks, label_tokens(view.trace, shown), shown.start, view.colors, end=end,
-                       at=(view.chosen.token, place.name, place.component))  # fmt: skip
+    ]
+    return draw_blocks(
+        blocks,
+        label_tokens(view.trace, shown),
+        shown.start,
+        view.colors,
+        end=end,
+        at=(view.chosen.token, place.name, place.component),
+    )
 
 
 def _join_values(view: View, values: dict[str, np.ndarray]) -> Values:
@@ -171,11 +186,20 @@ def show_sum(view: View, place: Place) -> None:
     part = slice(shown.start, shown.stop)
     cells = tuple(picks.pick_vectors(trace, [x, weight]))
     charts = [
-        draw_terms(Terms(one.trace[x][part], weights[part], (cells[0], cells[1]),
-                         (find_robust_limit(one.trace[x]), find_limit(weights)), shown.start),
-                   _PRODUCT, view.colors, place.name)
+        draw_terms(
+            Terms(
+                one.trace[x][part],
+                weights[part],
+                (cells[0], cells[1]),
+                (find_robust_limit(one.trace[x]), find_limit(weights)),
+                shown.start,
+            ),
+            _PRODUCT,
+            view.colors,
+            place.name,
+        )
         for one in view.passes
-    ]  # fmt: skip
+    ]
     see = f"One of them: {place.name} {place.component} of {read_word(view)}"
     cell = here.fix(head_dim=place.component).sort(step.dims)
     up, down = float(products[products > 0].sum()), float(products[products < 0].sum())
@@ -204,8 +228,15 @@ def _show_choices(view: View, place: Place) -> None:
         "Of the token's", PROJECTIONS, required=True, key=_PROJECTION.name, label_visibility="collapsed"
     )
     components = range(view.trace.model.config.head_dim)
-    show_remade(_COMPONENT.name, "Component", components, place.component, _choose_component, width=170,
-                format_func="component {}".format)  # fmt: skip
+    show_remade(
+        _COMPONENT.name,
+        "Component",
+        components,
+        place.component,
+        _choose_component,
+        width=170,
+        format_func="component {}".format,
+    )
 
 
 def _choose_component(component: int) -> None:
@@ -221,73 +252,10 @@ def _write_sum(view: View, cell: Address, up: float, down: float, bias: float) -
     return write_result(view.trace, cell, symbol, f"{parts} = {format_latex(up + down + bias)}")
 
 
-def show_fit(view: View, place: Place) -> None:
-    """The keys in order of how well they fit the chosen token's query: products, dot product, angle, length, weight."""
-    trace, products = view.trace, view.trace[_locate_products(view)]
-    real = np.flatnonzero(trace.encoding.mask)
-    order = sorted(real.tolist(), key=lambda i: (-products[i], i))
-    shown = order if len(order) <= FITTING + 1 else order[:FITTING]
-    if place.key not in shown:
-        shown.append(place.key)
-    see = f"Which keys fit what {read_word(view)} asks?"
-    with open_card(
-        view, ATTENTION, see, f"{locate(view, 'query', view.chosen.token)} and {locate(view, 'key')}"
-    ) as tools:
-        show_passes(view, lambda one: _show_fit(one, shown, place.key))
-        with tools:
-            terms, parts = _measure_fit(view)
-            weights = trace[locate(view, "probs", view.chosen.token)]
-            site.show_link(site.get_page("attention"), "Attention: the weights")
-            show_values("fit", Values(
-                np.column_stack([terms, parts.products, parts.known, parts.key_norms, weights]), label_tokens(trace),
-                [*(f"product {i}" for i in range(terms.shape[1])), "dot product", "cosine", "length of k", "weight"],
-            ))  # fmt: skip
-
-
-def _measure_fit(view: View) -> tuple[np.ndarray, attention.Angles]:
+def measure_fit(view: View) -> tuple[np.ndarray, attention.Angles]:
     """The products of the chosen token's query and every key, (key, component), and what these are as angles."""
     query, keys = view.trace[locate(view, "query", view.chosen.token)], view.trace[locate(view, "key")]
     return query.astype(np.float64) * keys.astype(np.float64), attention.measure_angles(query, keys)
-
-
-def _show_fit(view: View, shown: list[int], key: int) -> None:
-    terms, parts = _measure_fit(view)
-    show_rows(view.trace, "key", shown, _list_fit(view, shown, terms, parts), key)
-    _note_fit(view, shown, terms, parts)
-
-
-def _list_fit(view: View, shown: list[int], terms: np.ndarray, parts: attention.Angles) -> list[Numbers]:
-    """The columns. Strips of products on one scale; the dot products are the recorded ones."""
-    trace, color = view.trace, view.colors.kinds[ATTENTION]
-    products, weights = trace[_locate_products(view)], trace[locate(view, "probs", view.chosen.token)]
-    angles = np.degrees(np.arccos(np.clip(parts.known, -1, 1)))
-    fits = [_locate_products(view).fix(key=i) for i in shown]
-    gives = [locate(view, "probs", view.chosen.token).fix(key=i) for i in shown]
-    strips = [draw_thumbnail(terms[i][None], view.colors, ATTENTION, end=float(np.abs(terms[shown]).max()))
-              for i in shown]  # fmt: skip
-    dots = [float(products[i]) for i in shown]
-    return [
-        Numbers(f"{terms.shape[1]} products", "q times k, component by component", [""] * len(shown), fits,
-                pictures=strips),
-        Numbers("Dot product", tell_way(view, _locate_products(view), "their sum: how well it fits"),
-                [format_short(x) for x in dots], fits, dots, max(map(abs, dots)), color),
-        Numbers("Angle", "between q and k", ["–" if np.isnan(angles[i]) else f"{angles[i]:.0f}°" for i in shown], fits),
-        Numbers("Length", "of k", [format_short(float(parts.key_norms[i])) for i in shown], fits),
-        Numbers("Weight", tell_way(view, locate(view, "probs", view.chosen.token), "after scaling and softmax"),
-                [format_percent(float(weights[i])) for i in shown], gives, [float(weights[i]) for i in shown], 1.0,
-                color),
-    ]  # fmt: skip
-
-
-def _note_fit(view: View, shown: list[int], terms: np.ndarray, parts: attention.Angles) -> None:
-    total = len(view.trace.encoding.real)
-    end = float(np.abs(terms[shown]).max())
-    st.caption(
-        f"Best fit first; a click on a key compares with that one. The query's length is "
-        f"{format_number(parts.query_norm)}. Products are coloured from "
-        f"{format_number(-end)} to {format_number(end)}."
-        + (f" Shown: {len(shown)} of {total} keys." if len(shown) < total else "")
-    )
 
 
 def locate(view: View, name: str, token: int | None = None) -> Address:
@@ -296,7 +264,7 @@ def locate(view: View, name: str, token: int | None = None) -> Address:
     return where if token is None else where.fix(**{view.trace.dims(where)[0]: token})
 
 
-def _locate_products(view: View) -> Address:
+def locate_products(view: View) -> Address:
     return locate(view, "products", view.chosen.token)
 
 

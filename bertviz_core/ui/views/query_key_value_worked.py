@@ -49,14 +49,22 @@ def show_token(view: View, name: str) -> Derived:
         max(find_limit(column) for column in columns.values()),
     )
     return Derived(
-        f"projection-{name}", f"The {name} of {_read_word(view)} in head {head}: {len(result)} weighted sums",
-        draw_projection(Projection(vector[part], weights[:, part], columns, ends, shown.start, step.kind), row,
-                        view.colors),
-        Origin(f"{x}, {weight}, {bias}", step.kind, step.typeset(style.make_painter(view.colors)),
-               tell_meaning(view, here, step), trace.explain(here.fix(head_dim=row)).latex, step.source),
+        f"projection-{name}",
+        f"The {name} of {_read_word(view)} in head {head}: {len(result)} weighted sums",
+        draw_projection(
+            Projection(vector[part], weights[:, part], columns, ends, shown.start, step.kind), row, view.colors
+        ),
+        Origin(
+            f"{x}, {weight}, {bias}",
+            step.kind,
+            step.typeset(style.make_painter(view.colors)),
+            tell_meaning(view, here, step),
+            trace.explain(here.fix(head_dim=row)).latex,
+            step.source,
+        ),
         values=Values(np.stack(list(columns.values()), axis=1), [str(i) for i in range(len(result))], list(columns)),
         note=_describe(view, here, result, shown, len(vector)),
-    )  # fmt: skip
+    )
 
 
 def _describe(view: View, here: Address, result: np.ndarray, shown: range, width: int) -> str:
@@ -100,18 +108,28 @@ def show_split(view: View, name: str) -> Derived:
     if heads == 1:
         title = "1 head: it takes the whole vector"
     return Derived(
-        f"split-{name}", title,
+        f"split-{name}",
+        title,
         draw_cut(rows.ravel(), heads, head, find_robust_limit(rows), view.colors, step.kind),
-        Origin(at, step.kind, rf"{symbol}_{{i,\,t,\,j}} = {long}_{{t,\; i\, d_k + j}}",
-               f"Nothing is computed here: entry $j$ of head $i$ is entry $i\\, d_k + j$ of the long vector, "
-               f"$d_k = {width}$.",
-               write_result(trace, cell, rf"{symbol}_{{{head},\,{place},\,{column}}}",
-                            rf"{long}_{{{place},\; {head}\cdot {width} + {column}}} = "
-                            rf"{long}_{{{place},\;{head * width + column}}} = {number}"), step.source),
+        Origin(
+            at,
+            step.kind,
+            rf"{symbol}_{{i,\,t,\,j}} = {long}_{{t,\; i\, d_k + j}}",
+            f"Nothing is computed here: entry $j$ of head $i$ is entry $i\\, d_k + j$ of the long vector, "
+            f"$d_k = {width}$.",
+            write_result(
+                trace,
+                cell,
+                rf"{symbol}_{{{head},\,{place},\,{column}}}",
+                rf"{long}_{{{place},\; {head}\cdot {width} + {column}}} = "
+                rf"{long}_{{{place},\;{head * width + column}}} = {number}",
+            ),
+            step.source,
+        ),
         values=Values(rows, [f"head {i}" for i in range(heads)], [f"component {j}" for j in range(width)]),
         note=f"Above: all {heads * width} numbers of the projection, cut at the thin lines. Below: one row per "
-             f"head. Framed: head {head}, entries {head * width} to {(head + 1) * width - 1}.",
-    )  # fmt: skip
+        f"head. Framed: head {head}, entries {head * width} to {(head + 1) * width - 1}.",
+    )
 
 
 def show_all_tokens(view: View) -> None:

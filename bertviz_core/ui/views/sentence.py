@@ -61,10 +61,13 @@ def write_headline(view: View) -> Said:
         shares = trace[_CLASSES.enter("probs")]
         best = int(shares.argmax())
         parts = {"share": tell_percent(shares[best]), "name": name_plain(trace.model.labels[best])}
-        return say("Which class? ", choose(
-            tell_tied("classes tie", "**{count} of {all} classes** tie at **{share}**", shares),
-            Claim("class", "**{name}**, {share}", parts, Relation.HIGHEST, shares, (best,)),
-        ))  # fmt: skip
+        return say(
+            "Which class? ",
+            choose(
+                tell_tied("classes tie", "**{count} of {all} classes** tie at **{share}**", shares),
+                Claim("class", "**{name}**, {share}", parts, Relation.HIGHEST, shares, (best,)),
+            ),
+        )
     return say("What BERT says about the whole input")
 
 
@@ -84,19 +87,30 @@ def show_one_vector(view: View) -> Derived:
     vectors = np.stack([rows[0], *means.values()])
     figure = draw_heatmap(vectors, Side("", names), Side("hidden"), view.colors, NORM, end=find_robust_limit(vectors))
     alike = layers.compute_cosines(vectors)
-    told = [f"{a} and {b}: {_tell_cosine(float(alike[i, j]))}" for i, a in enumerate(names) for j, b in
-            enumerate(names) if i < j]  # fmt: skip
+    told = [
+        f"{a} and {b}: {_tell_cosine(float(alike[i, j]))}"
+        for i, a in enumerate(names)
+        for j, b in enumerate(names)
+        if i < j
+    ]
     pair = "m_A, m_B" if several else f"X^{{({trace.model.config.num_hidden_layers})}}_{{0,:}}, m"
     return Derived(
-        "one-vector", "Two ways to get one vector for a text: the first token, or the mean of all", figure,
-        Origin(address, NORM, r"m = \frac{1}{n} \sum_{t=1}^{n} X^{(L)}_{t,:} \quad \cos(x, y) = "
-               r"\frac{x \cdot y}{\lVert x \rVert \, \lVert y \rVert}",
-               "BERT's own heads read the first token. To compare texts, the mean of a text's tokens is often used "
-               "instead: two texts are similar if the cosine of their means is near 1. Padding is left out.",
-               write_cosine(vectors[-2], vectors[-1], pair), "Reimers & Gurevych 2019, Sentence-BERT (mean pooling)"),
+        "one-vector",
+        "Two ways to get one vector for a text: the first token, or the mean of all",
+        figure,
+        Origin(
+            address,
+            NORM,
+            r"m = \frac{1}{n} \sum_{t=1}^{n} X^{(L)}_{t,:} \quad \cos(x, y) = "
+            r"\frac{x \cdot y}{\lVert x \rVert \, \lVert y \rVert}",
+            "BERT's own heads read the first token. To compare texts, the mean of a text's tokens is often used "
+            "instead: two texts are similar if the cosine of their means is near 1. Padding is left out.",
+            write_cosine(vectors[-2], vectors[-1], pair),
+            "Reimers & Gurevych 2019, Sentence-BERT (mean pooling)",
+        ),
         values=Values(vectors, names, [f"hidden {i}" for i in range(vectors.shape[1])]),
         note=f"Cosines: {escape_markdown('; '.join(told))}.",
-    )  # fmt: skip
+    )
 
 
 def show_evidence(view: View) -> None:
@@ -127,12 +141,15 @@ def _show_curve(view: View) -> None:
     reach = float(max(abs(before).max(), 3.0)) + 0.5
     grid = np.linspace(-reach, reach, 160)
     show_panel(
-        view, _POOLED, "Every component on the tanh curve",
+        view,
+        _POOLED,
+        "Every component on the tanh curve",
         draw_curve(grid, np.tanh(grid), before, after, view.colors, view.colors.kinds[PREDICTION], height=_CURVE).offer(
-            picks.pick_every(trace, _POOLED)),
+            picks.pick_every(trace, _POOLED)
+        ),
         note=f"{format_percent(float((abs(after) > 0.9).mean()))} of {len(after):,} components are beyond "
-             "±0.9, where tanh is nearly flat.",
-    )  # fmt: skip
+        "±0.9, where tanh is nearly flat.",
+    )
 
 
 def _show_projection(view: View) -> None:
@@ -140,21 +157,35 @@ def _show_projection(view: View) -> None:
     trace = view.trace
     vectors = np.stack([trace[_DENSE], trace[_POOLED]])
     figure = draw_heatmap(
-        vectors, Side("", ["dense", "tanh"]), Side("pooled"), view.colors, PREDICTION, end=find_robust_limit(vectors),
+        vectors,
+        Side("", ["dense", "tanh"]),
+        Side("pooled"),
+        view.colors,
+        PREDICTION,
+        end=find_robust_limit(vectors),
         height=_STRIPS,
-    )  # fmt: skip
-    show_panel(view, _DENSE, f"{name_token(trace.tokens, 0)} after the projection; below it, after tanh",
-               figure.offer(picks.pick_vectors(trace, [_DENSE, _POOLED])),
-               note="One column per component, one scale: tanh keeps numbers in −1 … 1, small ones hardly change. "
-                    + _NOTES_LAST_LINE)  # fmt: skip
+    )
+    show_panel(
+        view,
+        _DENSE,
+        f"{name_token(trace.tokens, 0)} after the projection; below it, after tanh",
+        figure.offer(picks.pick_vectors(trace, [_DENSE, _POOLED])),
+        note="One column per component, one scale: tanh keeps numbers in −1 … 1, small ones hardly change. "
+        + _NOTES_LAST_LINE,
+    )
 
 
 def show_classes(view: View) -> None:
     """The classifier's answer about the input as a whole."""
     several = view.trace.model.config.problem_type == "multi_label_classification"
-    _show_scores(view, _CLASSES, view.trace.model.labels, "One logit per class",
-                 "Probability of each class",
-                 "Each class is decided alone: the probabilities need not sum to 1." if several else "")  # fmt: skip
+    _show_scores(
+        view,
+        _CLASSES,
+        view.trace.model.labels,
+        "One logit per class",
+        "Probability of each class",
+        "Each class is decided alone: the probabilities need not sum to 1." if several else "",
+    )
 
 
 def _show_scores(view: View, address: Address, names: tuple[str, ...], see: str, asked: str, note: str = "") -> None:
@@ -168,11 +199,11 @@ def _show_scores(view: View, address: Address, names: tuple[str, ...], see: str,
     scores, shares = st.columns(2, gap="small") if probs in trace else (st.container(), st.container())
     with scores:
         figure = draw_bars(trace[address][shown], words, view.colors, color, name="logit", row=row)
-        show_panel(view, address, see, figure.offer(picks.pick_points(trace, address, shown)), note=some)  # fmt: skip
+        show_panel(view, address, see, figure.offer(picks.pick_points(trace, address, shown)), note=some)
     if probs in trace:
         with shares:
             figure = draw_share_bars(view, trace[probs][shown], words, PREDICTION, "probability", row)
-            show_panel(view, probs, asked, figure.offer(picks.pick_points(trace, probs, shown)), note=note)  # fmt: skip
+            show_panel(view, probs, asked, figure.offer(picks.pick_points(trace, probs, shown)), note=note)
 
 
 @derived
@@ -189,38 +220,56 @@ def _show_evidence(view: View, address: Address, names: tuple[str, ...]) -> Deri
     terms = [bracket_negative(format_latex(term)) for term in take_ends([*found.tolist(), bias])]
     over = ("0", "the other one", "the mean of the others")[min(len(names), 3) - 1]
     return Derived(
-        f"evidence-{address}", f"Components in favour of “{names[label]}”",
-        draw_bars(np.array(rows), words, view.colors, view.colors.kinds[PREDICTION], name="contribution to the lead",
-                  row=_ROW),
-        Origin(f"{_POOLED} and {address}.weight", PREDICTION,
-               r"\begin{aligned} \text{lead} &= \sum_j \bar{p}_j \, \Delta_j + \Delta_b \\ "
-               r"\Delta_j &= W_{j,c} - \underset{c' \neq c}{\mathrm{mean}}\; W_{j,c'} \end{aligned}",
-               f"The lead of the highest logit over {over}, split by component. A softmax depends only on "
-               "such differences.",
-               rf"\text{{lead}} = {write_sum(terms, len(found) + 1, brace=False)} = {format_latex(total)}"),
+        f"evidence-{address}",
+        f"Components in favour of “{names[label]}”",
+        draw_bars(
+            np.array(rows), words, view.colors, view.colors.kinds[PREDICTION], name="contribution to the lead", row=_ROW
+        ),
+        Origin(
+            f"{_POOLED} and {address}.weight",
+            PREDICTION,
+            r"\begin{aligned} \text{lead} &= \sum_j \bar{p}_j \, \Delta_j + \Delta_b \\ "
+            r"\Delta_j &= W_{j,c} - \underset{c' \neq c}{\mathrm{mean}}\; W_{j,c'} \end{aligned}",
+            f"The lead of the highest logit over {over}, split by component. A softmax depends only on "
+            "such differences.",
+            rf"\text{{lead}} = {write_sum(terms, len(found) + 1, brace=False)} = {format_latex(total)}",
+        ),
         values=Values(found[:, None], [f"component {i}" for i in range(len(found))], [names[label]]),
         note=f"The {len(best)} largest in size, all others together, the bias, and the sum.{tell_put(view, address)}",
-    )  # fmt: skip
+    )
 
 
 def show_token_classes(view: View) -> None:
     """The classifier of every token: for all tokens, then for the chosen one."""
     trace, token, names = view.trace, view.chosen.token, view.trace.model.labels
     probs = _CLASSES.enter("probs")
-    for address, see in ((_CLASSES, "One logit per class, for every token"),
-                         (probs, "Probability of each class, for every token")):  # fmt: skip
+    for address, see in (
+        (_CLASSES, "One logit per class, for every token"),
+        (probs, "Probability of each class, for every token"),
+    ):
         if address not in trace:
             continue
         share = address == probs
-        figure, note = draw_tensor(view, address, share=share, end=1.0 if share else None, cells=MANY_CELLS,
-                                   words=names if len(names) <= _LABELLED else None)  # fmt: skip
+        figure, note = draw_tensor(
+            view,
+            address,
+            share=share,
+            end=1.0 if share else None,
+            cells=MANY_CELLS,
+            words=names if len(names) <= _LABELLED else None,
+        )
         show_panel(view, address, see, figure, note=note)
     share = probs in trace
     address = (probs if share else _CLASSES).fix(token=token)
     shown = sorted(rank_top(trace[address], _LABELLED))
-    figure = draw_bars(trace[address][shown], [names[i] for i in shown], view.colors, view.colors.kinds[PREDICTION],
-                       name="probability" if share else "logit",
-                       ends=SHARES if share else None)  # fmt: skip
+    figure = draw_bars(
+        trace[address][shown],
+        [names[i] for i in shown],
+        view.colors,
+        view.colors.kinds[PREDICTION],
+        name="probability" if share else "logit",
+        ends=SHARES if share else None,
+    )
     show_panel(
         view,
         address,

@@ -43,8 +43,11 @@ from bertviz_core.ui.panels.put import tell_meaning
 from bertviz_core.ui.panels.said import name_word, tell_number, tell_percent
 from bertviz_core.ui.panels.tables import Column, render_table
 
-QUESTION = Example("a question", "Where did the woman put the letter?",
-                   "The woman read the letter twice. Then she put it under the clock and went to bed.")  # fmt: skip
+QUESTION = Example(
+    "a question",
+    "Where did the woman put the letter?",
+    "The woman read the letter twice. Then she put it under the clock and went to bed.",
+)
 _ANSWERS = 6
 _DRAWN, _FEW = 64, 28  # tokens of the text at most, and up to how many they are drawn large
 _BARS = 16
@@ -68,9 +71,12 @@ def write_headline(view: View, found: Sequence[Span]) -> Said:
         return say("What is the answer? There is no text yet in which it could be")
     score, part = float(view.trace[found[0].cell]), compute_share(view.trace, found[0])
     asked = f"{escape_markdown(shorten(view.text, _LONGEST_ASKED))} "
-    parts = {"score": tell_number(score), "answer": name_word(shorten(_read(view, found[0]), _LONGEST_ANSWER)),
-             "place": Part(tell_place(view.trace.tokens, found[0].start, found[0].end)),
-             "share": tell_percent(part)}  # fmt: skip
+    parts = {
+        "score": tell_number(score),
+        "answer": name_word(shorten(_read(view, found[0]), _LONGEST_ANSWER)),
+        "place": Part(tell_place(view.trace.tokens, found[0].start, found[0].end)),
+        "share": tell_percent(part),
+    }
     return say(asked, Claim("best answer", "**{answer}{place}**, score **{score}**, probability **{share}**", parts))
 
 
@@ -79,8 +85,9 @@ def offer_question() -> None:
     st.caption(
         "The sentence is the question, the second one the  \ntext: write both under the pencil, or", width="content"
     )
-    st.button("ask about a text", on_click=choices.use_sentence, args=(QUESTION.text, QUESTION.pair),
-              icon=":material/add:")  # fmt: skip
+    st.button(
+        "ask about a text", on_click=choices.use_sentence, args=(QUESTION.text, QUESTION.pair), icon=":material/add:"
+    )
 
 
 def tell_absent() -> None:
@@ -155,8 +162,14 @@ def _show_best(view: View) -> None:
     """The formula of a span's score, with the winner's numbers, and the spans with the highest scores."""
     best = rank_spans(view.trace, 1)[0]
     step = view.trace.step(SPANS)
-    heading = Heading("The best answers", tell_meaning(view, SPANS, step), view.typeset(step), step.source, best.cell,
-                      style.break_lines(view.trace.explain(best.cell).latex))  # fmt: skip
+    heading = Heading(
+        "The best answers",
+        tell_meaning(view, SPANS, step),
+        view.typeset(step),
+        step.source,
+        best.cell,
+        style.break_lines(view.trace.explain(best.cell).latex),
+    )
     with open_card(view, PREDICTION, heading, SPANS):
         with st.container(key="wide-answers"):
             show_passes_html(view, [_render_best(one) for one in view.passes])
@@ -172,19 +185,30 @@ def _render_best(view: View) -> str:
     none = Span(NO_ANSWER.at["start"], NO_ANSWER.at["end"])
     names = [*(shorten(_read(view, span), _LONGEST_NAME) for span in found), "no answer"]
     rows = [*found, none]
-    return render_table("answer", names, [
-        Column("tokens", [f"{span.start}–{span.end}" if span.end > span.start else str(span.start) for span in rows]),
-        Column("start", [float(trace[span.start_cell]) for span in rows], cells_of=[span.start_cell for span in rows]),
-        Column("end", [float(trace[span.end_cell]) for span in rows], cells_of=[span.end_cell for span in rows]),
-        Column("score", [float(trace[span.cell]) for span in rows], cells_of=[span.cell for span in rows]),
-        Column("probability", [format_percent(compute_share(trace, span)) for span in rows]),
-    ], chosen=(0,), opens=("cell", [span.cell for span in rows]))  # fmt: skip
+    return render_table(
+        "answer",
+        names,
+        [
+            Column(
+                "tokens", [f"{span.start}–{span.end}" if span.end > span.start else str(span.start) for span in rows]
+            ),
+            Column(
+                "start", [float(trace[span.start_cell]) for span in rows], cells_of=[span.start_cell for span in rows]
+            ),
+            Column("end", [float(trace[span.end_cell]) for span in rows], cells_of=[span.end_cell for span in rows]),
+            Column("score", [float(trace[span.cell]) for span in rows], cells_of=[span.cell for span in rows]),
+            Column("probability", [format_percent(compute_share(trace, span)) for span in rows]),
+        ],
+        chosen=(0,),
+        opens=("cell", [span.cell for span in rows]),
+    )
 
 
 def show_bounds(view: View) -> None:
     """The tokens where the answer most likely starts and ends, as probabilities."""
-    for bound, side, see in zip((START, END), st.columns(2, gap="small"),
-                                ("Where does the answer start?", "Where does it end?"), strict=True):  # fmt: skip
+    for bound, side, see in zip(
+        (START, END), st.columns(2, gap="small"), ("Where does the answer start?", "Where does it end?"), strict=True
+    ):
         with side:
             _show_bars(view, bound.enter("probs"), see, "probability")
 
@@ -193,15 +217,21 @@ def show_logits(view: View) -> None:
     """The way to the probabilities: two logits a token, each apart, and the sum of every pair."""
     figure, note = draw_tensor(view, LOGITS, cells=MANY_CELLS, words=("start", "end"))
     show_panel(view, LOGITS, "Two logits for every token: the start, the end", figure, note=note)
-    for bound, side, see in zip((START, END), st.columns(2, gap="small"),
-                                ("The highest start logits", "The highest end logits"), strict=True):  # fmt: skip
+    for bound, side, see in zip(
+        (START, END), st.columns(2, gap="small"), ("The highest start logits", "The highest end logits"), strict=True
+    ):
         with side:
             _show_bars(view, bound, see, "logit")
     figure, note = draw_tensor(view, SPANS, cells=MANY_CELLS)
     best = find_answer(view.trace)
-    show_panel(view, SPANS, "The score of every span: its start a row, its end a column", figure,
-               at={"start": best.start, "end": best.end},
-               note=f"Those outside the text, or with the end first, cannot be an answer. {note}")  # fmt: skip
+    show_panel(
+        view,
+        SPANS,
+        "The score of every span: its start a row, its end a column",
+        figure,
+        at={"start": best.start, "end": best.end},
+        note=f"Those outside the text, or with the end first, cannot be an answer. {note}",
+    )
 
 
 def _show_bars(view: View, address: Address, see: str, name: str) -> None:
@@ -211,11 +241,22 @@ def _show_bars(view: View, address: Address, see: str, name: str) -> None:
     shown = sorted(real[i] for i in rank_top(view.guide.trace[address][list(real)], _BARS))
     some = f"The {len(shown)} highest of {len(real)} tokens." if len(shown) < len(real) else ""
     labels = label_tokens(trace)
-    figure = draw_bars(np.asarray(trace[address][shown]), [labels[i] for i in shown], view.colors,
-                       view.colors.kinds[PREDICTION], name=name)  # fmt: skip
+    figure = draw_bars(
+        np.asarray(trace[address][shown]),
+        [labels[i] for i in shown],
+        view.colors,
+        view.colors.kinds[PREDICTION],
+        name=name,
+    )
     best = find_answer(trace)
-    show_panel(view, address, see, figure.offer(picks.pick_points(trace, address, shown)), note=some,
-               at={"start": best.start} if address.path.startswith(START.path) else {"end": best.end})  # fmt: skip
+    show_panel(
+        view,
+        address,
+        see,
+        figure.offer(picks.pick_points(trace, address, shown)),
+        note=some,
+        at={"start": best.start} if address.path.startswith(START.path) else {"end": best.end},
+    )
 
 
 def _read(view: View, span: Span) -> str:

@@ -44,8 +44,9 @@ def show_verdict(view: View) -> None:
         if not view.pair and not max(view.trace.encoding.segments):
             _offer_pair()
         shares = draw_share_bars(view, view.trace[_SHARES], RELATIONS, PREDICTION, "probability", _ROW)
-        logits = draw_bars(view.trace[_NEXT], RELATIONS, view.colors, view.colors.kinds[PREDICTION], name="logit",
-                           row=_ROW)  # fmt: skip
+        logits = draw_bars(
+            view.trace[_NEXT], RELATIONS, view.colors, view.colors.kinds[PREDICTION], name="logit", row=_ROW
+        )
         for address, chart in ((_SHARES, shares), (_NEXT, logits)):
             _show_chart(view, address, chart)
         show_moved(view, _SHARES, _SHARES.fix(relation=0))
@@ -86,8 +87,9 @@ def show_others(view: View) -> None:
 def _draw(view: View, pairs: tuple[TriedPair, ...], found: Found[tuple[TriedPair, ...]]) -> None:
     known = (*(found.value or ()), *pairs[len(found.value or ()) :])
     progress = tell_progress(found, "the pairs run") or f"{len(pairs)} passes, without changes"
-    heading = Heading("Is it B that decides?", "the same head on other pairs; mark: as likely as not",
-                      r"\bar{r}_0(A, B)", progress)  # fmt: skip
+    heading = Heading(
+        "Is it B that decides?", "the same head on other pairs; mark: as likely as not", r"\bar{r}_0(A, B)", progress
+    )
     with open_card(view, PREDICTION, heading, "cls.seq_relationship.probs of other pairs", name="follows"):
         rows = "".join(_render_row(pair, i < len(found.value or ())) for i, pair in enumerate(known))
         st.html(f'{_STYLE}<div class="bv-follows">{rows}</div>')

@@ -125,12 +125,31 @@ def show_line(view: View, story: Story) -> int:
         _line(key=_LINE.name, data=drawing, on_stop_change=state.on_event(_LINE, "stop", _go, state.is_number))
         moves, words = st.columns([52, 45], gap="medium", vertical_alignment="center")
         with moves, st.container(horizontal=True, vertical_alignment="center"):
-            st.selectbox("The story of", list(_list_offered(view)), key=STORY_OF.name, width=240,
-                         label_visibility="collapsed", on_change=_go, args=(0,))  # fmt: skip
-            st.button("Back", icon=":material/chevron_left:", key="stop-back", on_click=_go, args=(chosen - 1,),
-                      disabled=not chosen)  # fmt: skip
-            st.button("Next stop", icon=":material/chevron_right:", key="stop-next", on_click=_go, args=(chosen + 1,),
-                      disabled=chosen + 1 == len(story.stops))  # fmt: skip
+            st.selectbox(
+                "The story of",
+                list(_list_offered(view)),
+                key=STORY_OF.name,
+                width=240,
+                label_visibility="collapsed",
+                on_change=_go,
+                args=(0,),
+            )
+            st.button(
+                "Back",
+                icon=":material/chevron_left:",
+                key="stop-back",
+                on_click=_go,
+                args=(chosen - 1,),
+                disabled=not chosen,
+            )
+            st.button(
+                "Next stop",
+                icon=":material/chevron_right:",
+                key="stop-next",
+                on_click=_go,
+                args=(chosen + 1,),
+                disabled=chosen + 1 == len(story.stops),
+            )
         with words:
             _show_hidden(view, story)
     return chosen
@@ -207,11 +226,13 @@ def _make_stop(view: View, turn: Turn) -> dict[str, object]:
     amount = choice.part.amount if choice and choice.measure.sums else None
     layer = "" if cell.layer is None else f"layer {cell.layer}"
     return {
-        "name": name_crumb(view.trace, cell), "place": f"{layer} {_name_component(cell)}".strip(),
-        "value": format_number(view.trace[cell].item()), "part": "" if amount is None else format_number(amount),
+        "name": name_crumb(view.trace, cell),
+        "place": f"{layer} {_name_component(cell)}".strip(),
+        "value": format_number(view.trace[cell].item()),
+        "part": "" if amount is None else format_number(amount),
         "share": 0.1 if amount is None or not value else min(abs(amount / value), 1.0),
         "color": view.colors.kinds.get(step.kind, view.colors.faint) if step else view.colors.faint,
-    }  # fmt: skip
+    }
 
 
 def _name_component(cell: Address) -> str:

@@ -22,8 +22,11 @@ from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.panel import write_value
 from bertviz_core.ui.panels.tables import Column, render_table
 
-_GOES_ON = {SLOPE.heading: "what it is a function of", WITHOUT.heading: "a score that moves it most",
-            ALONE.heading: "the same number elsewhere"}  # fmt: skip
+_GOES_ON = {
+    SLOPE.heading: "what it is a function of",
+    WITHOUT.heading: "a score that moves it most",
+    ALONE.heading: "the same number elsewhere",
+}
 _DEPENDS = " computed from the token ids"
 
 
@@ -43,8 +46,10 @@ def tell_choice(trace: Trace, turn: Turn) -> str:
         moves = "No other score{depends} moves {name} "
         forms = f"{moves}as much: without this one it would be {{amount}}.", f"{moves}more: without it {{amount}}."
     else:
-        forms = ("Of the {heading}s of {name} the largest in size{depends}: {amount}.",
-                 "No {heading} of {name}{depends} is larger in size than this: {amount}.")  # fmt: skip
+        forms = (
+            "Of the {heading}s of {name} the largest in size{depends}: {amount}.",
+            "No {heading} of {name}{depends} is larger in size than this: {amount}.",
+        )
     leads, shares = forms
     return say_largest(("part leads", leads), ("no part leads", shares), parts, chosen.rivals).text
 
@@ -61,17 +66,25 @@ def tell_passed(trace: Trace, turn: Turn) -> str:
     return f"A {heading} of {whole} that is larger in size is the same {same}: {names}, {amount}."
 
 
-def render_steps(view: View, turns: Sequence[Turn], stops: Sequence[int], shown: Sequence[int],
-                 followed: bool = True) -> str:  # fmt: skip
+def render_steps(
+    view: View, turns: Sequence[Turn], stops: Sequence[int], shown: Sequence[int], followed: bool = True
+) -> str:
     """The shown steps as rows: the number, a button that explains it; its value; if wanted, what of it is followed."""
     rows = (
-        table_html.write_row(str(i + 1), table_html.write_cells((
-            f'<button data-cell="{escape(str(turn.cell))}">{escape(shorten(view.trace, turn.cell))}</button>',
-            write_value(view, turn.cell), *([name_part(turn)] if followed else ()),
-        )), "bv-stop" if i in stops else "")
+        table_html.write_row(
+            str(i + 1),
+            table_html.write_cells(
+                (
+                    f'<button data-cell="{escape(str(turn.cell))}">{escape(shorten(view.trace, turn.cell))}</button>',
+                    write_value(view, turn.cell),
+                    *([name_part(turn)] if followed else ()),
+                )
+            ),
+            "bv-stop" if i in stops else "",
+        )
         for i in shown
         for turn in (turns[i],)
-    )  # fmt: skip
+    )
     heads = table_html.write_heads(("step", "name", "value", *(["goes on with"] if followed else ())))
     return table_html.write_region("Table by step", table_html.write_table(heads, rows), "bv-table bv-steps")
 
@@ -97,8 +110,9 @@ def render_without(view: View, start: Address, cells: Sequence[Address], without
     return render_table("stop set to 0", names, columns, opens=("cell", cells))
 
 
-def render_hidden(view: View, start: Address, shown: Sequence[int], marked: Collection[int | None], hidden: Hidden
-                  ) -> str:  # fmt: skip
+def render_hidden(
+    view: View, start: Address, shown: Sequence[int], marked: Collection[int | None], hidden: Hidden
+) -> str:
     """The story's number with each of these tokens hidden in turn, as far as that is known. marked: the tokens whose
     rows stand out."""
     trace, color = view.trace, view.colors.kinds[PREDICTION]

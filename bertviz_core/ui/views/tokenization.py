@@ -20,8 +20,10 @@ _SHOWN_REJECTED = 8  # at once, of one search
 _CHOICES = 8
 _EXAMPLE = "electroencephalography"
 _SHOWN_WORDS = 60
-_LONGEST = (r"\begin{aligned} e &= \max\,\{\, j : w_{s \ldots j} \in V \,\} \\ "
-            r"s_{\mathrm{next}} &= e + 1 \end{aligned}")  # fmt: skip
+_LONGEST = (
+    r"\begin{aligned} e &= \max\,\{\, j : w_{s \ldots j} \in V \,\} \\ "
+    r"s_{\mathrm{next}} &= e + 1 \end{aligned}"
+)
 _SPLIT = Key("split", "")
 
 

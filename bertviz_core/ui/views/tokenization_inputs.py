@@ -54,9 +54,14 @@ def show_padding(view: View) -> None:
         return
     state.write(_PAD_HERE, len(view.trace.encoding))
     st.number_input(
-        f"Pad to this many tokens ({size} to {longest})", size, longest, key=_PAD_HERE.name, on_change=_pad,
-        args=(size,), width=340,
-    )  # fmt: skip
+        f"Pad to this many tokens ({size} to {longest})",
+        size,
+        longest,
+        key=_PAD_HERE.name,
+        on_change=_pad,
+        args=(size,),
+        width=340,
+    )
     added = len(view.trace.encoding) - size
     if not added:
         st.caption(f"No padding: the input has {size} tokens. Choose a larger number to see what changes.")
@@ -85,9 +90,13 @@ def _render_effect(view: View, size: int) -> str:
         Column("attention_mask", [*(trace.encoding.mask[i] for i in (best, size)), None]),
         Column("scaled score", [*(float(scaled[i]) for i in (best, size)), None]),
         Column("masked score", [*(float(scores[i]) for i in (best, size)), None]),
-        Column("attention weight", [*(float(probs[i]) for i in (best, size)), float(probs[size:].sum())],
-               view.colors.kinds[ATTENTION], 1.0),
-    ]  # fmt: skip
+        Column(
+            "attention weight",
+            [*(float(probs[i]) for i in (best, size)), float(probs[size:].sum())],
+            view.colors.kinds[ATTENTION],
+            1.0,
+        ),
+    ]
     together = f"all {len(names) - size} padding tokens together"
     rows = [f"{names[best]} (largest weight)", f"{names[size]} (first padding)", together]
     return f"<p>{_write_story(view, size)}</p>" + render_table(f"{names[chosen.token]} attends to", rows, columns)
@@ -104,9 +113,9 @@ def _write_story(view: View, size: int) -> str:
     token = escape(view.trace.tokens[chosen.token])
     ends = (
         "But as changed, not all attention weights on padding are 0."
-        if _is_padding_seen(view.trace, size) else
-        "So no token attends to padding, and its vectors are the same as without padding, except for rounding."
-    )  # fmt: skip
+        if _is_padding_seen(view.trace, size)
+        else "So no token attends to padding, and its vectors are the same as without padding, except for rounding."
+    )
     return (
         f"Layer {chosen.layer}, head {chosen.head}, query “{token}”: (1 − attention_mask) · ({format_number(lowest)}) "
         "is added to every score. Where the mask is 1, scores stay the same; where it is 0, as for padding, they "

@@ -45,8 +45,12 @@ def write_headline(view: View) -> Said:
         return _tell_guess(trace, hidden[0], typed)
     words = [i for i, token in enumerate(trace.tokens) if token not in trace.model.tokenizer.special_tokens]
     i = words[0] if words else 0
-    parts = {"tokens": Part(len(typed)), "word": name_word(trace.tokens[i]), "id": Part(trace.encoding.ids[i]),
-             "size": tell_count(trace.model.config.vocab_size)}  # fmt: skip
+    parts = {
+        "tokens": Part(len(typed)),
+        "word": name_word(trace.tokens[i]),
+        "id": Part(trace.encoding.ids[i]),
+        "size": tell_count(trace.model.config.vocab_size),
+    }
     form = "What does BERT read? **{tokens} tokens**, each a number: {word} is row **{id}** of {size}"
     return say(Claim("tokens read", form, parts))
 
@@ -54,8 +58,11 @@ def write_headline(view: View) -> Said:
 def _tell_guess(trace: Trace, i: int, typed: Encoding) -> Said:
     """What is guessed at a hidden token, and where the one that was typed there stands."""
     guess = guess_token(trace, i, typed.ids[i])
-    parts = {"share": tell_percent(guess.probability), "hidden": tell_token(typed.tokens, i),
-             "guess": name_word(guess.word)}  # fmt: skip
+    parts = {
+        "share": tell_percent(guess.probability),
+        "hidden": tell_token(typed.tokens, i),
+        "guess": name_word(guess.word),
+    }
     hidden = "Hidden: {hidden}. "
     told = Claim("guess", f"{hidden}BERT guesses {{guess}} with **{{share}}**; the word that stood there ", parts)
     probs, place = trace[PROBS.fix(token=i)], f"number **{guess.rank:,}** on its list"
@@ -132,10 +139,14 @@ def _render(view: View, guesses: Guesses, awaited: bool) -> str:
     above = _render_letters(letters, size) + _render_lines(view, len(letters), size) if drawn else ""
     maskable, masked = frozenset(view.trace.model.tokenizer.maskable(view.typed)), frozenset(view.masked)
     cards = "".join(
-        _render_token(view, i, _render_button(view, i, masked) if i in maskable else _render_chip(view, i),
-                      _render_guess(guesses.get(i), awaited and i in maskable) if guesses or awaited else "")
+        _render_token(
+            view,
+            i,
+            _render_button(view, i, masked) if i in maskable else _render_chip(view, i),
+            _render_guess(guesses.get(i), awaited and i in maskable) if guesses or awaited else "",
+        )
         for i in range(count)
-    )  # fmt: skip
+    )
     guess = "<span>BERT guesses</span>" if guesses or awaited else ""
     labels = f"<b>token</b><span>id</span><span>segment</span><span>position</span>{guess}"
     return (
@@ -158,9 +169,15 @@ def _render_lines(view: View, letters: int, size: float) -> str:
         if place is not None:
             part, first, last = place
             offset = part * (len(view.text) + len(_BETWEEN))
-            bands.append(_render_band(start + (offset + first) * width, start + (offset + last) * width,
-                                      100 * (i + 0.12) / count, 100 * (i + 0.88) / count,
-                                      "bv-band-chosen" if i == view.chosen.token else ""))  # fmt: skip
+            bands.append(
+                _render_band(
+                    start + (offset + first) * width,
+                    start + (offset + last) * width,
+                    100 * (i + 0.12) / count,
+                    100 * (i + 0.88) / count,
+                    "bv-band-chosen" if i == view.chosen.token else "",
+                )
+            )
     return f'<div class="bv-cut-lines" aria-hidden="true">{"".join(bands)}</div>'
 
 
@@ -199,10 +216,14 @@ def _render_button(view: View, i: int, masked: frozenset[int]) -> str:
     token, typed = view.trace.tokens[i], view.typed
     hidden, positions = i in masked, sorted(masked ^ {i})
     said = f"Show “{typed.tokens[i]}” again" if hidden else f"Hide “{token}” behind [MASK]"
-    return _render_chip(view, i, (
-        f'data-choose="{MASK.name}={",".join(map(str, positions))}" title="{escape(said)}" '
-        f'aria-pressed="{str(hidden).lower()}"'
-    ))  # fmt: skip
+    return _render_chip(
+        view,
+        i,
+        (
+            f'data-choose="{MASK.name}={",".join(map(str, positions))}" title="{escape(said)}" '
+            f'aria-pressed="{str(hidden).lower()}"'
+        ),
+    )
 
 
 def _render_guess(guess: Guess | None, awaited: bool) -> str:

@@ -20,8 +20,13 @@ from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.tables import Column, render_table
 
 _WAYS = {PREFIX: "begins with", CONTAINS: "contains", IDS: "has the id"}
-_PLURALS = {WHOLE: "whole words and signs", PIECE: "pieces", SPECIAL: "special tokens", UNUSED: "placeholders",
-            EMPTY: "rows without an entry"}  # fmt: skip
+_PLURALS = {
+    WHOLE: "whole words and signs",
+    PIECE: "pieces",
+    SPECIAL: "special tokens",
+    UNUSED: "placeholders",
+    EMPTY: "rows without an entry",
+}
 _SHOWN = 60
 _SEARCH_BY = Key("search-by", PREFIX)
 _SEARCH = Key("search", "")
@@ -35,13 +40,18 @@ def show_census(view: View) -> Derived:
     found = {_PLURALS[kind]: count for kind, count in kinds.items() if count}
     total = len(tokenizer.vocabulary)
     return Derived(
-        "vocabulary-census", f"The {total:,} entries of the vocabulary, by kind",
+        "vocabulary-census",
+        f"The {total:,} entries of the vocabulary, by kind",
         draw_counts(list(found.values()), list(found), view.colors, view.colors.kinds[EMBEDDING], name="rows"),
-        Origin("the tokenizer's files", EMBEDDING, rf"{VOCAB.latex} = \sum_{{\mathrm{{kind}}}} n_{{\mathrm{{kind}}}}",
-               "BERT can read and predict only these. An entry's id is its row in the word embedding matrix.",
-               worked=f"{VOCAB.latex} = {' + '.join(map(str, found.values()))} = {total}"),
+        Origin(
+            "the tokenizer's files",
+            EMBEDDING,
+            rf"{VOCAB.latex} = \sum_{{\mathrm{{kind}}}} n_{{\mathrm{{kind}}}}",
+            "BERT can read and predict only these. An entry's id is its row in the word embedding matrix.",
+            worked=f"{VOCAB.latex} = {' + '.join(map(str, found.values()))} = {total}",
+        ),
         values=Values(np.array([list(found.values())]), ["rows"], list(found)),
-    )  # fmt: skip
+    )
 
 
 def show_search(view: View) -> None:
@@ -50,13 +60,19 @@ def show_search(view: View) -> None:
     url.bind(_SEARCH)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         how = st.segmented_control(
-            "An entry that", list(_WAYS), required=True, key=_SEARCH_BY.name,
+            "An entry that",
+            list(_WAYS),
+            required=True,
+            key=_SEARCH_BY.name,
             format_func=_WAYS.__getitem__,
-        )  # fmt: skip
+        )
         text = st.text_input(
-            "Search the vocabulary", key=_SEARCH.name, max_chars=100, width=340,
+            "Search the vocabulary",
+            key=_SEARCH.name,
+            max_chars=100,
+            width=340,
             placeholder="2003, or 2000-2010" if how == IDS else "token, or ##ing for pieces",
-        )  # fmt: skip
+        )
     if not text.strip():
         st.caption("Type to search; upper and lower case are the same. Pieces that continue a word begin with `##`.")
         return

@@ -164,9 +164,15 @@ def _write_numbers(run: Run) -> list[str]:
     if not record.as_printed:
         button = f"{button} meant<br>{format_number(record.printed)} printed"
     return [
-        f"t = {record.turn}", f"i = {record.sentence}", f"|x| = {len(record.ids)}", hidden, runs, button,
-        f"AdamW, η = {format_short(record.rate)}" if settings.practised else "", f"after step {record.number}",
-    ]  # fmt: skip
+        f"t = {record.turn}",
+        f"i = {record.sentence}",
+        f"|x| = {len(record.ids)}",
+        hidden,
+        runs,
+        button,
+        f"AdamW, η = {format_short(record.rate)}" if settings.practised else "",
+        f"after step {record.number}",
+    ]
 
 
 def _find_line(run: Run) -> int | None:
@@ -179,18 +185,45 @@ def _show_controls(run: Run) -> None:
     going, ended = run.ticket.standing in (Standing.WAITING, Standing.RUNNING), run.ended
     with st.container(horizontal=True, key="training-controls"):
         if going:
-            st.button("Pause", key="training-pause", icon=":material/pause:", type="primary", on_click=pause,
-                      args=(run,))  # fmt: skip
+            st.button(
+                "Pause", key="training-pause", icon=":material/pause:", type="primary", on_click=pause, args=(run,)
+            )
         else:
             begun = run.records and not run.ticket.lost
-            st.button("Go on" if begun else _START, key="training-go", icon=":material/play_arrow:", type="primary",
-                      disabled=ended, on_click=go_on, args=(run,))  # fmt: skip
-        st.button("Step", key="training-step", disabled=going or ended, on_click=take_step, args=(run,),
-                  help="One step: lines 3 to 7 for the next sentence.")  # fmt: skip
-        st.button("Stop", key="training-stop", disabled=ended or not (going or run.records), on_click=stop,
-                  args=(run,), help="No further step; what was learned stays.")  # fmt: skip
-        st.button("Reset", key="training-reset", type="tertiary", disabled=not (run.records or ended),
-                  on_click=reset, args=(run,), help="As before the first step; the same draws come again.")  # fmt: skip
+            st.button(
+                "Go on" if begun else _START,
+                key="training-go",
+                icon=":material/play_arrow:",
+                type="primary",
+                disabled=ended,
+                on_click=go_on,
+                args=(run,),
+            )
+        st.button(
+            "Step",
+            key="training-step",
+            disabled=going or ended,
+            on_click=take_step,
+            args=(run,),
+            help="One step: lines 3 to 7 for the next sentence.",
+        )
+        st.button(
+            "Stop",
+            key="training-stop",
+            disabled=ended or not (going or run.records),
+            on_click=stop,
+            args=(run,),
+            help="No further step; what was learned stays.",
+        )
+        st.button(
+            "Reset",
+            key="training-reset",
+            type="tertiary",
+            disabled=not (run.records or ended),
+            on_click=reset,
+            args=(run,),
+            help="As before the first step; the same draws come again.",
+        )
 
 
 def _say_progress(run: Run) -> str:
@@ -237,8 +270,11 @@ def _say_standing(run: Run) -> str:
         told = f"Waiting in the queue: {place} before you"
     else:
         told = {
-            Standing.WAITING: "Next in the queue", Standing.RUNNING: "Running", Standing.DONE: "All steps are done",
-            Standing.STOPPED: "Stopped", Standing.FAILED: "Broken off",
+            Standing.WAITING: "Next in the queue",
+            Standing.RUNNING: "Running",
+            Standing.DONE: "All steps are done",
+            Standing.STOPPED: "Stopped",
+            Standing.FAILED: "Broken off",
             Standing.PAUSED: "Paused" if run.records else "Untrained; a link holds the settings, not the steps",
-        }[run.ticket.standing]  # fmt: skip
+        }[run.ticket.standing]
     return escape_markdown(f"{told} · {say_still(training)} {_CHOICES} {say_line_5(training)}")

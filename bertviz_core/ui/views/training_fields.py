@@ -52,10 +52,13 @@ def read_asked() -> Asked:
     """What the fields, or the URL, ask for. Raises TrainingError for what is no number."""
     _bind()
     settings = Settings(
-        passes=_read_whole(_PASSES, "T"), eta=_read_real(_ETA, "η"), p_mask=_read_real(_P_MASK, "p_mask"),
-        seed=_read_whole(_SEED, "seed"), practised=state.read(_PRACTISED),
+        passes=_read_whole(_PASSES, "T"),
+        eta=_read_real(_ETA, "η"),
+        p_mask=_read_real(_P_MASK, "p_mask"),
+        seed=_read_whole(_SEED, "seed"),
+        practised=state.read(_PRACTISED),
         program=state.read(_PROGRAM),
-    )  # fmt: skip
+    )
     return Asked(_read_sentences(), state.read(_LEARNER), settings)
 
 
@@ -100,17 +103,45 @@ def show_fields(origin: Model, running: bool) -> None:
         count = len(_read_sentences())
         st.text_input("n", str(count), key=f"training-n-{count}", disabled=True, width=40)
         for key, label in ((_PASSES, "T"), (_ETA, "η"), (_P_MASK, "p_mask"), (_SEED, "seed")):
-            st.text_input(label, key=_hold(key, running), max_chars=24, disabled=running, on_change=url.note_choice,
-                          width=58)  # fmt: skip
+            st.text_input(
+                label, key=_hold(key, running), max_chars=24, disabled=running, on_change=url.note_choice, width=58
+            )
     st.caption("T passes over n sentences; η: learning rate; p_mask: how likely a token is hidden; seed: of the draws.")
-    st.text_area("Sentences, one a line", key=_hold(_TEXTS, running), height=92, max_chars=_LONGEST, disabled=running,
-                 on_change=url.note_choice, label_visibility="collapsed")  # fmt: skip
-    st.selectbox("What line 5 runs", TRAINED, key=_hold(_PROGRAM, running), format_func=_PROGRAMS.__getitem__,
-                 disabled=running, on_change=url.note_choice, label_visibility="collapsed")  # fmt: skip
-    st.selectbox("Which model learns", LEARNERS, key=_hold(_LEARNER, running), format_func=_LEARNERS.__getitem__,
-                 disabled=running, on_change=_suggest, args=(origin,), label_visibility="collapsed")  # fmt: skip
-    st.toggle("As practised: 80/10/10, AdamW, warm-up", key=_hold(_PRACTISED, running), disabled=running,
-              on_change=_suggest, args=(origin,))  # fmt: skip
+    st.text_area(
+        "Sentences, one a line",
+        key=_hold(_TEXTS, running),
+        height=92,
+        max_chars=_LONGEST,
+        disabled=running,
+        on_change=url.note_choice,
+        label_visibility="collapsed",
+    )
+    st.selectbox(
+        "What line 5 runs",
+        TRAINED,
+        key=_hold(_PROGRAM, running),
+        format_func=_PROGRAMS.__getitem__,
+        disabled=running,
+        on_change=url.note_choice,
+        label_visibility="collapsed",
+    )
+    st.selectbox(
+        "Which model learns",
+        LEARNERS,
+        key=_hold(_LEARNER, running),
+        format_func=_LEARNERS.__getitem__,
+        disabled=running,
+        on_change=_suggest,
+        args=(origin,),
+        label_visibility="collapsed",
+    )
+    st.toggle(
+        "As practised: 80/10/10, AdamW, warm-up",
+        key=_hold(_PRACTISED, running),
+        disabled=running,
+        on_change=_suggest,
+        args=(origin,),
+    )
 
 
 def _suggest(origin: Model) -> None:

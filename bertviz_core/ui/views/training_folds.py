@@ -46,8 +46,9 @@ def show_attention(view: View, run: Run) -> None:
         for place, name, weights in maps:
             with place:
                 st.markdown(f"**{name.capitalize()}**")
-                chart = draw_heatmap(weights, Side("query", names), Side("key", names), view.colors, ATTENTION,
-                                     share=True, end=1.0)  # fmt: skip
+                chart = draw_heatmap(
+                    weights, Side("query", names), Side("key", names), view.colors, ATTENTION, share=True, end=1.0
+                )
                 show_chart(chart, f"training-attention-{name}", f"Attention weights {name}: {where}")
         st.caption(
             f"First sentence, nothing hidden. The largest change of one attention weight: {format_number(found.moved)}."
@@ -82,11 +83,23 @@ def show_practised(run: Run) -> None:
 
 def _show_beside(run: Run, label: str, **changed: object) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(label, key=f"training-beside-{'-'.join(changed)}", on_click=lay_beside, args=(run,), kwargs=changed,
-                  disabled=run.going, icon=":material/stacked_line_chart:")  # fmt: skip
+        st.button(
+            label,
+            key=f"training-beside-{'-'.join(changed)}",
+            on_click=lay_beside,
+            args=(run,),
+            kwargs=changed,
+            disabled=run.going,
+            icon=":material/stacked_line_chart:",
+        )
         if run.beside:
-            st.button(f"Take “{run.beside_name}” away", key=f"training-away-{'-'.join(changed)}", on_click=take_away,
-                      args=(run,), type="tertiary")  # fmt: skip
+            st.button(
+                f"Take “{run.beside_name}” away",
+                key=f"training-away-{'-'.join(changed)}",
+                on_click=take_away,
+                args=(run,),
+                type="tertiary",
+            )
     if run.beside and run.beside.records:
         last = run.beside.records[-1]
         st.caption(escape_markdown(f"{run.beside_name}: J {format_number(last.loss)} in step {last.number}."))
@@ -110,12 +123,23 @@ def show_use(run: Run) -> None:
         )
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, compared in (("Use it on all pages", False), ("Use it, compared with the untrained", True)):
-            st.button(label, key=f"training-use-{compared}", on_click=use_model, args=(run, compared),
-                      icon=":material/compare:" if compared else ":material/check:")  # fmt: skip
-        st.download_button("Download it (.zip)", data=partial(_pack, run), key="training-zip", on_click="ignore",
-                           file_name=f"{name.replace(', ', '-').replace(' ', '-')}.zip", mime="application/zip",
-                           icon=":material/download:",
-                           help="A checkpoint as Hugging Face reads it.")  # fmt: skip
+            st.button(
+                label,
+                key=f"training-use-{compared}",
+                on_click=use_model,
+                args=(run, compared),
+                icon=":material/compare:" if compared else ":material/check:",
+            )
+        st.download_button(
+            "Download it (.zip)",
+            data=partial(_pack, run),
+            key="training-zip",
+            on_click="ignore",
+            file_name=f"{name.replace(', ', '-').replace(' ', '-')}.zip",
+            mime="application/zip",
+            icon=":material/download:",
+            help="A checkpoint as Hugging Face reads it.",
+        )
     if state.read(MODEL) == name:
         with st.container(horizontal=True):
             for name in ("predictions", "attention", "overview", "documents"):

@@ -36,8 +36,14 @@ def show_step(view: View, run: Run) -> None:
     maskable = training.before.tokenizer.maskable(training.encodings[record.sentence - 1])
     hidden = f"{len(record.hidden)} of {write_count(len(maskable), 'word')} hidden"
     see = f"Step {record.number}: sentence {record.sentence}, {hidden}"
-    with open_card(view, PREDICTION, see, name_loss(record), f"pass {record.turn} of {run.asked.settings.passes}",
-                   name="training-step") as tools:  # fmt: skip
+    with open_card(
+        view,
+        PREDICTION,
+        see,
+        name_loss(record),
+        f"pass {record.turn} of {run.asked.settings.passes}",
+        name="training-step",
+    ) as tools:
         st.html(render_hiding(tokens, training.before.tokenizer, record))
         left, right = st.columns([11, 10], gap="medium")
         with left:
@@ -78,11 +84,14 @@ def render_terms(tokens: Sequence[str], record: StepRecord) -> str:
     """Each hidden token's probability before the step, its term of the loss, its probability after; and the sums."""
     shown = sorted(range(len(record.hidden)), key=lambda i: -record.terms[i])[:_ROWS]
     rows = [
-        _render_row(escape(tokens[record.hidden[i]]), format_percent(record.before[i]),
-                    _render_button(name_term(record, record.hidden[i]), record.terms[i]),
-                    _render_after(record.before[i], record.after[i]))
+        _render_row(
+            escape(tokens[record.hidden[i]]),
+            format_percent(record.before[i]),
+            _render_button(name_term(record, record.hidden[i]), record.terms[i]),
+            _render_after(record.before[i], record.after[i]),
+        )
         for i in sorted(shown, key=lambda i: record.hidden[i])
-    ]  # fmt: skip
+    ]
     rest = sum(record.terms) - sum(record.terms[i] for i in shown)
     if more := len(record.hidden) - len(shown):
         rows.append(_render_row(f"{more} others", "", format_number(rest), ""))

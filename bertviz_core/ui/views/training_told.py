@@ -80,13 +80,17 @@ def tell(view: View, training: Hosted, where: Address) -> Told | None:
 def _tell_loss(training: Hosted, record: StepRecord, why: Explanation) -> Told:
     tokens = training.encodings[record.sentence - 1].tokens
     return Told(
-        f"J of step {record.number}, line 6", PREDICTION, format_number(record.loss),
+        f"J of step {record.number}, line 6",
+        PREDICTION,
+        format_number(record.loss),
         f"Sentence {record.sentence}, pass {record.turn}: {len(record.hidden)} hidden. {tell_worst(record, tokens)}",
         _write(why),
-        [(f"−log P of “{tokens[i]}”", format_number(term), name_term(record, i))
-         for i, term in zip(record.hidden, record.terms, strict=True)],
+        [
+            (f"−log P of “{tokens[i]}”", format_number(term), name_term(record, i))
+            for i, term in zip(record.hidden, record.terms, strict=True)
+        ],
         f"After the step, with the same tokens hidden, J is {format_number(record.loss_after)}.{_say_printed(record)}",
-    )  # fmt: skip
+    )
 
 
 def tell_worst(record: StepRecord, tokens: Sequence[str]) -> Said:
@@ -122,13 +126,18 @@ def _tell_term(training: Hosted, record: StepRecord, why: Explanation) -> Told:
     answer = record.answers[place]
     first = training.before.tokenizer.name(answer.id)
     return Told(
-        f"−log P of “{word}” in step {record.number}", PREDICTION, format_number(term),
+        f"−log P of “{word}” in step {record.number}",
+        PREDICTION,
+        format_number(term),
         f"Hidden as token {token}. Before the step {quote(word)} has {format_percent(before)}, after it "
         f"{format_percent(after)}; answered first is then {quote(first)}, with {format_percent(answer.probability)}.",
         [*_write(why), rf"-\log\ {format_latex(before)} = {format_latex(term)}"],
-        [("P before the step", format_number(before), ""), ("P after the step", format_number(after), ""),
-         ("J, of which it is a term", format_number(record.loss), name_loss(record))],
-    )  # fmt: skip
+        [
+            ("P before the step", format_number(before), ""),
+            ("P after the step", format_number(after), ""),
+            ("J, of which it is a term", format_number(record.loss), name_loss(record)),
+        ],
+    )
 
 
 def _tell_length(training: Hosted, record: StepRecord, where: Address) -> Told:
@@ -136,22 +145,29 @@ def _tell_length(training: Hosted, record: StepRecord, where: Address) -> Told:
     group = where.at.get("group", len(names))
     if group >= len(names):
         raise AddressError(f"there is no group {group} of weights, only 0 to {len(names) - 1}")
-    lengths = {name: length for name, length in training.gradient_lengths(record.number).items()
-               if training.groups[name] == names[group]}  # fmt: skip
+    lengths = {
+        name: length
+        for name, length in training.gradient_lengths(record.number).items()
+        if training.groups[name] == names[group]
+    }
     order = sorted(lengths, key=lambda name: -lengths[name])[:_SHOWN]
     count = sum(training.before.parameters[name].numel() for name in lengths)
     length = record.gradient_norms[names[group]]
     terms = " + ".join(f"{format_latex(lengths[name])}^2" for name in order[:3])
     more = r" + \ldots" if len(lengths) > 3 else ""
     return Told(
-        f"Length of the gradient: {names[group]}, step {record.number}", QUERY, format_number(length),
+        f"Length of the gradient: {names[group]}, step {record.number}",
+        QUERY,
+        format_number(length),
         f"{count:,} weights learn here. The squares of how J changes with each of them add up to the square of this."
         f"{_TIED if names[group] == TIED_EMBEDDINGS else ''}",
-        [r"\lVert \nabla J \rVert = \sqrt{\sum_i\, \left(\frac{\partial J}{\partial \theta_i}\right)^2}",
-         rf"\sqrt{{{terms}{more}}} = {format_latex(length)}"],
+        [
+            r"\lVert \nabla J \rVert = \sqrt{\sum_i\, \left(\frac{\partial J}{\partial \theta_i}\right)^2}",
+            rf"\sqrt{{{terms}{more}}} = {format_latex(length)}",
+        ],
         [(name, format_number(lengths[name]), "") for name in order],
         f"The {len(order)} longest of {len(lengths)}." if len(order) < len(lengths) else "",
-    )  # fmt: skip
+    )
 
 
 def _tell_weight(view: View, training: Hosted, record: StepRecord, why: WeightUpdate, best: bool) -> Told:
@@ -161,21 +177,24 @@ def _tell_weight(view: View, training: Hosted, record: StepRecord, why: WeightUp
     alone = why.cell.made == GRADIENT
     what = "the one with the largest gradient of" if best and why.gradient else "one of"
     return Told(
-        f"One weight’s {'gradient' if alone else 'update, line 7'}, step {number}", QUERY,
+        f"One weight’s {'gradient' if alone else 'update, line 7'}, step {number}",
+        QUERY,
         format_number(why.gradient if alone else why.new),
         f"The weight was {format_number(why.old)}. It is {what} {count:,} weights that learn"
         f"{_name_row(training, weight)}. {say_moved(why)}",
         [*(formula for moved in why.moved for formula in _write(moved)), *_write(why)],
-        [("old value", format_number(why.old), ""),
-         ("gradient, by autograd", format_number(why.gradient), ""),
-         ("gradient, J measured 0.0001 to each side", format_number(why.measured), ""),
-         ("η of this step", format_number(why.rate), ""),
-         ("new value", format_number(why.new), ""),
-         ("J of this step", format_number(why.loss), name_loss(record)),
-         ("median of all |gradients|", format_number(why.median), ""),
-         ("weights whose gradient is exactly 0", format_number(why.zeros), "")],
+        [
+            ("old value", format_number(why.old), ""),
+            ("gradient, by autograd", format_number(why.gradient), ""),
+            ("gradient, J measured 0.0001 to each side", format_number(why.measured), ""),
+            ("η of this step", format_number(why.rate), ""),
+            ("new value", format_number(why.new), ""),
+            ("J of this step", format_number(why.loss), name_loss(record)),
+            ("median of all |gradients|", format_number(why.median), ""),
+            ("weights whose gradient is exactly 0", format_number(why.zeros), ""),
+        ],
         draw=partial(_draw_along, view, training, number, why),
-    )  # fmt: skip
+    )
 
 
 def say_moved(why: WeightUpdate) -> str:
@@ -194,8 +213,11 @@ def _draw_along(view: View, training: Hosted, number: int, why: WeightUpdate) ->
         return
     along = dict(zip(weights.tolist(), losses.tolist(), strict=True))
     old, new = ((at, along[at]) for at in (why.old, why.new))
-    show_chart(draw_loss_along(weights, losses, old, new, why.gradient, view.colors), "training-along",
-               "J if only this weight is moved")  # fmt: skip
+    show_chart(
+        draw_loss_along(weights, losses, old, new, why.gradient, view.colors),
+        "training-along",
+        "J if only this weight is moved",
+    )
     st.caption(f"J if only this weight is moved: from {format_number(old[1])} to {format_number(new[1])}.")
 
 

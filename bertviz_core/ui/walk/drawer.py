@@ -98,15 +98,24 @@ def _show_page_link(view: View, cell: Address) -> None:
 def _show_download(address: str, make: Callable[[], bytes]) -> None:
     """What the number was made from as a file, which is written only when it is asked for."""
     name = re.sub(r"\W+", "-", address).strip("-")
-    st.download_button("Download", data=make, file_name=f"{name}.csv", mime="text/csv", key="drawer-download",
-                       on_click="ignore", help="All that it was made from, with every digit (.csv)")  # fmt: skip
+    st.download_button(
+        "Download",
+        data=make,
+        file_name=f"{name}.csv",
+        mime="text/csv",
+        key="drawer-download",
+        on_click="ignore",
+        help="All that it was made from, with every digit (.csv)",
+    )
 
 
 def _show_refused(view: View, way: tuple[Where, ...], error: AddressError) -> None:
     """Why a number is not explained here, and the page that explains it, if there is one."""
     cell = way[-1]
-    st.html(f"{render_crumbs(view.trace, way)}"
-            '<h2 id="bv-drawer-title" tabindex="-1">This number cannot be explained here</h2>')  # fmt: skip
+    st.html(
+        f"{render_crumbs(view.trace, way)}"
+        '<h2 id="bv-drawer-title" tabindex="-1">This number cannot be explained here</h2>'
+    )
     with st.container(key="drawer-body"):
         st.info(escape_markdown(str(error)), icon=":material/info:")
         elsewhere = find_other_page(url.read_page(), cell)
@@ -171,6 +180,9 @@ def _show_address_field(cell: str) -> None:
             choices.open_drawer([read_cell(text)])
 
     st.text_input(
-        "Explain another number", cell, key=key.name, on_change=explain_another,
+        "Explain another number",
+        cell,
+        key=key.name,
+        on_change=explain_another,
         help="The address of a cell: any tensor of the forward pass, with an index for each of its axes.",
-    )  # fmt: skip
+    )

@@ -85,9 +85,13 @@ def write_words(trace: Trace, why: Explanation, found: Parts) -> str:
         "amount": Part(float(found.amounts[best]), format_number),
         "name": Part(" × ".join(shorten(trace, operand) for operand in found[best].operands)),
     }
-    said = say_largest(("largest part", "The largest in size is {amount}, {name}"),
-                       ("no larger part", "None is larger in size than {amount}, {name}"),
-                       parts, found.weights, (best,))  # fmt: skip
+    said = say_largest(
+        ("largest part", "The largest in size is {amount}, {name}"),
+        ("no larger part", "None is larger in size than {amount}, {name}"),
+        parts,
+        found.weights,
+        (best,),
+    )
     total = format_number(float(found.amounts.sum()))
     return escape_markdown(f"A sum of {len(found):,} {found.measure.heading}s. {said}; their sum is {total}.")
 

@@ -113,9 +113,15 @@ def _draw_terms(view: View, why: Explanation, found: Parts) -> Drawn:
     order = found.strongest(len(found))
     terms = found.amounts[order]
     names = [name_term(found[i].operands[0]) for i in order[:_ROWS]]
-    figure = draw_products(names, terms[:_ROWS], np.cumsum(terms)[:_ROWS], view.colors, color=_choose_color(view, why),
-                           title="operand, largest term first",
-                           total=(float(terms.sum()), len(order)) if len(order) > _ROWS else None)  # fmt: skip
+    figure = draw_products(
+        names,
+        terms[:_ROWS],
+        np.cumsum(terms)[:_ROWS],
+        view.colors,
+        color=_choose_color(view, why),
+        title="operand, largest term first",
+        total=(float(terms.sum()), len(order)) if len(order) > _ROWS else None,
+    )
     more = f" The {_ROWS} largest of {len(order)} are drawn." if len(order) > _ROWS else ""
     return figure, f"Bars: the terms of the sum, largest first. Line: the sum so far.{more}"
 
@@ -124,8 +130,9 @@ def _draw_summands(view: View, why: Explanation, found: Parts) -> Drawn:
     """A sum of a few parts, each in the colour of its kind."""
     names = [_name_factors(part.operands) for part in found]
     kinds = [_choose_kind(view, part.operands) for part in found]
-    figure = draw_sum_of_parts(names, found.amounts.tolist(), [*kinds, _choose_color(view, why)], view.colors,
-                               name_leaf(why.cell))  # fmt: skip
+    figure = draw_sum_of_parts(
+        names, found.amounts.tolist(), [*kinds, _choose_color(view, why)], view.colors, name_leaf(why.cell)
+    )
     return figure, "The parts of the sum, end to end; below them, the sum."
 
 

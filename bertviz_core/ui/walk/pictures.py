@@ -46,8 +46,14 @@ class Share:
 def draw_shares(shares: Sequence[Share]) -> str:
     """All parts of 1 end to end, the own one in full colour and named above."""
     total = sum(share.part for share in shares) or 1.0
-    body, left = [_text(0, 60, "0", "bv-mono"), _text(WIDTH, 60, "1", "bv-mono bv-end"),
-                  _text(WIDTH / 2, 60, "all shares, end to end", "bv-middle")], 0.0  # fmt: skip
+    body, left = (
+        [
+            _text(0, 60, "0", "bv-mono"),
+            _text(WIDTH, 60, "1", "bv-mono bv-end"),
+            _text(WIDTH / 2, 60, "all shares, end to end", "bv-middle"),
+        ],
+        0.0,
+    )
     for share in shares:
         width = share.part / total * WIDTH
         look = "bv-zero" if share.rest else "bv-own" if share.own else "bv-own bv-pale"
@@ -106,8 +112,9 @@ def _draw_balance(up: float, down: float, bias: float | None) -> list[str]:
     return [
         _rect(0, 92, up / longest * WIDTH, 7, "bv-own bv-half"),
         _rect(0, 101, down / longest * WIDTH, 7, "bv-neg bv-half"),
-        *(_line(end, 90, end, 116, "bv-mark") for end in ends), _text(middle, 128, left_over, "bv-middle bv-dark"),
-    ]  # fmt: skip
+        *(_line(end, 90, end, 116, "bv-mark") for end in ends),
+        _text(middle, 128, left_over, "bv-middle bv-dark"),
+    ]
 
 
 def draw_waterfall(pieces: Sequence[Piece], result: Piece, top: int = 0) -> str:
@@ -157,8 +164,10 @@ def draw_spread(
         return 6 + (value - low) / (high - low) * (WIDTH - 12)
 
     inside = values[(values > low) & (values < high)]
-    ticks = {look: sorted({round(place(float(value)), 1) for value in part})
-             for look, part in (("bv-own", inside[inside >= 0]), ("bv-neg", inside[inside < 0]))}  # fmt: skip
+    ticks = {
+        look: sorted({round(place(float(value)), 1) for value in part})
+        for look, part in (("bv-own", inside[inside >= 0]), ("bv-neg", inside[inside < 0]))
+    }
     body = [
         _rect(place(mean - spread), 20, place(mean + spread) - place(mean - spread), 30, "bv-zero"),
         *(_draw_ticks(look, kind, places) for look, places in ticks.items()),
@@ -167,8 +176,11 @@ def draw_spread(
     ]
     if own is not None:
         far, x = (own - mean) / spread, place(own)
-        body += [_line(x, 16, x, 50, "bv-strongmark"), _line(place(mean), 35, x, 35, "bv-mark"),
-                 _text(min(max(x, 44.0), WIDTH - 44.0), 12, f"this one: {format_short(far)} σ", _OWN)]  # fmt: skip
+        body += [
+            _line(x, 16, x, 50, "bv-strongmark"),
+            _line(place(mean), 35, x, 35, "bv-mark"),
+            _text(min(max(x, 44.0), WIDTH - 44.0), 12, f"this one: {format_short(far)} σ", _OWN),
+        ]
     height, below = (70, []) if result is None else (96 + 20 * len(pieces), _draw_waterfall(pieces, result, 74))
     return _svg(height, [*body, *below], "The vector's numbers on a line")
 
@@ -206,8 +218,9 @@ def draw_curve(function: Callable[[np.ndarray], np.ndarray], at: float, others: 
         f'<path class="bv-lead" d="M{px:.1f} {zero_y:.1f}V{py:.1f}H{zero_x:.1f}"/>',
         f'<circle class="bv-own bv-ringed" cx="{px:.1f}" cy="{py:.1f}" r="5.5"/>',
         _text(px, min(zero_y + 14, height - 22.0), format_short(at), "bv-mono bv-middle bv-dark"),
-        _text(zero_x - 6, py + 4, format_short(own), "bv-mono bv-end bv-dark"), _text(0, height - 3, note, ""),
-    ]  # fmt: skip
+        _text(zero_x - 6, py + 4, format_short(own), "bv-mono bv-end bv-dark"),
+        _text(0, height - 3, note, ""),
+    ]
     return _svg(height, body, note)
 
 
@@ -250,11 +263,13 @@ def draw_histogram(values: np.ndarray, own: float) -> str:
     )
     x = (own + limit) / (2 * limit) * WIDTH
     body = [
-        f'<path class="bv-grey" d="{bars}"/>', _line(x, 14, x, 70, "bv-strongmark"),
+        f'<path class="bv-grey" d="{bars}"/>',
+        _line(x, 14, x, 70, "bv-strongmark"),
         _text(min(max(x, 26.0), WIDTH - 26.0), 10, "this one", _OWN),
-        _text(0, 84, format_short(-limit), "bv-mono"), _text(WIDTH, 84, format_short(limit), "bv-mono bv-end"),
+        _text(0, 84, format_short(-limit), "bv-mono"),
+        _text(WIDTH, 84, format_short(limit), "bv-mono bv-end"),
         _text(WIDTH / 2, 84, "the numbers of its table", "bv-middle"),
-    ]  # fmt: skip
+    ]
     return _svg(88, body, "How the numbers of the table are spread")
 
 

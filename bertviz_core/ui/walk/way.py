@@ -71,9 +71,15 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str], own: bool = F
 
     _listener(
         key=_LISTENER.name,
-        data={"cell": str(way[-1]) if way else None, "operands": list(lit), "own": own, "token": view.chosen.token,
-              "caption": {"checkpoint": trace.model.name, "sentence": " / ".join(filter(None, (view.text, view.pair)))},
-              "colors": list_colors(view.colors), "address": site.tell_address()},
+        data={
+            "cell": str(way[-1]) if way else None,
+            "operands": list(lit),
+            "own": own,
+            "token": view.chosen.token,
+            "caption": {"checkpoint": trace.model.name, "sentence": " / ".join(filter(None, (view.text, view.pair)))},
+            "colors": list_colors(view.colors),
+            "address": site.tell_address(),
+        },
         on_cell_change=on("cell", lambda said: explain_clicked(read_cell(said))),
         on_step_change=on("step", lambda said: choices.open_drawer([*way, read_cell(said)])),
         on_into_change=on("into", lambda said: choices.open_drawer(_go_forward(trace, way, said))),
@@ -83,7 +89,7 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str], own: bool = F
         on_head_change=on("head", choose_head, is_head),
         on_token_change=on("token", choose_token, is_number),
         on_choose_change=on("choose", choose),
-    )  # fmt: skip
+    )
 
 
 def is_number(said: object) -> bool:

@@ -107,8 +107,12 @@ def tell_scale(trace: Trace, why: Explanation, norm: Norm, vector: np.ndarray) -
     if not spread:
         return say(f"{where}all {len(vector):,} numbers of its vector are the same.")
     far = float((vector[place] - vector.mean()) / spread)
-    parts = {"far": Part(abs(far), format_short), "side": Part("above" if far >= 0 else "below"), "where": Part(where),
-             "all": card.count(len(vector))}  # fmt: skip
+    parts = {
+        "far": Part(abs(far), format_short),
+        "side": Part("above" if far >= 0 else "below"),
+        "where": Part(where),
+        "all": card.count(len(vector)),
+    }
     put = "; γ and β put that on scale" if norm.scaled else ""
     form = f"{{where}}before LayerNorm it lies **{{far}} standard deviations** {{side}} the mean of its {{all}}{put}."
     return say(Claim("standard deviations from the mean", form, parts), tell_rank(trace, why.cell))
@@ -123,10 +127,16 @@ def explain_mean(view: View, why: Explanation, found: Parts, mean: Mean) -> Card
     order = rank_top(np.abs(amounts), card.ROWS - 2)
     operand = _cut(x, why.cell.at, axis)
     rows = [
-        Row((Cell(card.name_place(trace, axis, i), operand.fix(**{axis: i})), Cell(format_number(float(vector[i]))),
-             Cell(format_number(float(amounts[i])))), float(amounts[i]))
+        Row(
+            (
+                Cell(card.name_place(trace, axis, i), operand.fix(**{axis: i})),
+                Cell(format_number(float(vector[i]))),
+                Cell(format_number(float(amounts[i]))),
+            ),
+            float(amounts[i]),
+        )
         for i in order
-    ]  # fmt: skip
+    ]
     shared = [
         Row((Cell(find_noun(cell.path).title, cell), card.number(trace, cell), Cell("")), lead=True)
         for cell in found.shared
@@ -162,8 +172,12 @@ def tell_mean(trace: Trace, why: Explanation, vector: np.ndarray, axis: str) -> 
     """What it is the middle of, and which number lies farthest from it."""
     far = int(np.abs(vector - vector.mean()).argmax())
     where = tell_where(trace, why.cell)
-    parts = {"where": Part(where), "all": card.count(len(vector)), "number": Part(float(vector[far]), format_short),
-             "name": Part(f"{axis} {far}" if axis not in ("hidden", "transform") else f"component {far}")}  # fmt: skip
+    parts = {
+        "where": Part(where),
+        "all": card.count(len(vector)),
+        "number": Part(float(vector[far]), format_short),
+        "name": Part(f"{axis} {far}" if axis not in ("hidden", "transform") else f"component {far}"),
+    }
     form = "{where}{all} numbers, of which {name} lies farthest from the middle: **{number}**."
     spread = why.cell.name == "variance"
     before = "How widely they are spread: the mean of the squared distances from their mean. " if spread else ""

@@ -17,12 +17,18 @@ def explain_other(view: View, why: Explanation, found: Parts) -> Card:
     """Any step."""
     trace = view.trace
     rows = [
-        Row((Cell(find_noun(part.operands[0].path).word, part.operands[0]), card.number(trace, part.operands[0]),
-             Cell("" if part.amount is None else format_number(part.amount))))
+        Row(
+            (
+                Cell(find_noun(part.operands[0].path).word, part.operands[0]),
+                card.number(trace, part.operands[0]),
+                Cell("" if part.amount is None else format_number(part.amount)),
+            )
+        )
         for part in (found[i] for i in found.strongest(card.ROWS))
-    ]  # fmt: skip
+    ]
     more = f", the {card.ROWS} that count most" if len(found) > card.ROWS else ""
     columns = ("what", "value", found.measure.heading)
     where = tell_where(trace, why.cell)
-    return Card(say(f"{where}{found.measure.note}"),
-                Table(f"Made from {write_count(why.count, 'number')}{more}", columns, rows))  # fmt: skip
+    return Card(
+        say(f"{where}{found.measure.note}"), Table(f"Made from {write_count(why.count, 'number')}{more}", columns, rows)
+    )

@@ -24,8 +24,9 @@ def tell_rank(trace: Trace, cell: Address) -> Said:
             row, cell.index[-1][1], "No other of the {all} entries is higher.", "{place} highest of {all}"
         )
     sizes = np.abs(row)
-    return _tell_place(sizes, cell.index[-1][1], "No other of its {all} is as large in size.",
-                       "{place} largest in size of {all}")  # fmt: skip
+    return _tell_place(
+        sizes, cell.index[-1][1], "No other of its {all} is as large in size.", "{place} largest in size of {all}"
+    )
 
 
 def tell_match(trace: Trace, cell: Address) -> Said:

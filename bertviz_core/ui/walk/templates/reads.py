@@ -62,7 +62,7 @@ def tell_lookup(id_: int, sizes: np.ndarray, place: int) -> Said:
             Claim("largest of its row", largest, size, Relation.LARGEST, sizes, (place,)),
             Claim("larger in its row", " {larger} of its {all} numbers are larger in size.", parts),
         ),
-    )  # fmt: skip
+    )
 
 
 def explain_largest(view: View, why: Explanation, found: Parts) -> Card:
@@ -73,11 +73,19 @@ def explain_largest(view: View, why: Explanation, found: Parts) -> Card:
     axis = next(axis for axis, places in block.sides if len(places) > 1)
     order = rank_top(values, card.ROWS - 2)
     rows = [
-        Row((Cell(card.name_place(trace, axis, i), block[i]), Cell(f"{i:,}"), Cell(format_number(float(values[i])))),
-            own=i == int(why.value)) for i in order
-    ]  # fmt: skip
-    said = say(Claim("place of the largest", "The place of the largest of {all} numbers: {place}.",
-                     {"all": card.count(len(values)), "place": card.count(int(why.value))}))  # fmt: skip
+        Row(
+            (Cell(card.name_place(trace, axis, i), block[i]), Cell(f"{i:,}"), Cell(format_number(float(values[i])))),
+            own=i == int(why.value),
+        )
+        for i in order
+    ]
+    said = say(
+        Claim(
+            "place of the largest",
+            "The place of the largest of {all} numbers: {place}.",
+            {"all": card.count(len(values)), "place": card.count(int(why.value))},
+        )
+    )
     return Card(said, Table(f"Chosen from {len(values):,} numbers, largest first", ("", "place", "value"), rows))
 
 
@@ -113,11 +121,17 @@ def _list_uses(trace: Trace, cell: Address) -> Table | None:
     column = Address(read[0].address).fix(**{inside: cell.at[inside]})
     numbers = trace[column].astype(np.float64)
     rows = [
-        Row((Cell(card.name_place(trace, TOKEN.name, i), column.fix(token=i).sort(trace.dims(column.whole))),
-             Cell(format_number(float(numbers[i]))), Cell(format_number(weight)),
-             Cell(format_number(float(numbers[i]) * weight))), float(numbers[i]) * weight)
+        Row(
+            (
+                Cell(card.name_place(trace, TOKEN.name, i), column.fix(token=i).sort(trace.dims(column.whole))),
+                Cell(format_number(float(numbers[i]))),
+                Cell(format_number(weight)),
+                Cell(format_number(float(numbers[i]) * weight)),
+            ),
+            float(numbers[i]) * weight,
+        )
         for i in sorted(rank_top(np.abs(numbers), card.ROWS))
-    ]  # fmt: skip
+    ]
     largest = f", the {card.ROWS} largest" if len(numbers) > card.ROWS else ""
     factor = Title(f"{find_noun(column.path).word} {cell.at[inside]}", read[0].kind)
     columns = ("token", factor, "weight", "product")
@@ -141,8 +155,11 @@ def tell_parameter(trace: Trace, cell: Address, values: np.ndarray) -> Said:
     layer = f" of layer {cell.layer}" if cell.layer is not None else ""
     owner = find_noun(cell.path.rpartition(".")[0]).word
     form = " In size it is above **{share}** of the {all} in its table."
-    return say(f"A parameter of the {owner}{layer}: training set it, and it is the same for every sentence.",
-               Claim("parameters smaller in size", form, parts), " The walk ends here.")  # fmt: skip
+    return say(
+        f"A parameter of the {owner}{layer}: training set it, and it is the same for every sentence.",
+        Claim("parameters smaller in size", form, parts),
+        " The walk ends here.",
+    )
 
 
 def _explain_input(trace: Trace, cell: Address, way: Way) -> Card:

@@ -32,11 +32,18 @@ def explain_share(view: View, why: Explanation, found: Parts) -> Card:
     rest = len(shares) - len(shown)
     top = format_short(float(np.max(why.sources[0].values)))
     rows = [
-        Row((Cell(card.name_place(view.trace, axis, i)), card.number(view.trace, block[i]),
-             Cell(format_number(float(powers[i]))), Cell(format_percent(float(shares[i])))),
-            float(shares[i]), own=i == own)
+        Row(
+            (
+                Cell(card.name_place(view.trace, axis, i)),
+                card.number(view.trace, block[i]),
+                Cell(format_number(float(powers[i]))),
+                Cell(format_percent(float(shares[i]))),
+            ),
+            float(shares[i]),
+            own=i == own,
+        )
         for i in shown
-    ]  # fmt: skip
+    ]
     ends = [_sum_up(powers, shares, shown, rest)] if rest else []
     columns = (_WHAT.get(axis, ""), "score", f"e^(s − {top})", "share")
     table = Table(f"Made from {len(shares):,} scores, largest first", columns, rows, ends)
@@ -77,12 +84,15 @@ def tell_share(trace: Trace, why: Explanation, shares: np.ndarray, axis: str) ->
     parts = {"own": share, "other": other, "name": Part(_name_other(trace, axis, next_)), "times": times}
     below = {"other": other, "own": share, "name": parts["name"]}
     alone = Claim("share alone", ": all of it.", {"own": share}, Relation.ONLY, shares, (own,))
-    return say(begin, choose(
-        alone,
-        Claim("share leads", ", {times} as much as {name}.", parts, Relation.LARGEST, shares, (own,)),
-        Claim("share is not the largest", ". The largest is {name}, {other}.", below, Relation.ABOVE),
-        Claim("share beside another", ". Beside it stands {name}, {other}.", parts),
-    ))  # fmt: skip
+    return say(
+        begin,
+        choose(
+            alone,
+            Claim("share leads", ", {times} as much as {name}.", parts, Relation.LARGEST, shares, (own,)),
+            Claim("share is not the largest", ". The largest is {name}, {other}.", below, Relation.ABOVE),
+            Claim("share beside another", ". Beside it stands {name}, {other}.", parts),
+        ),
+    )
 
 
 def _begin(trace: Trace, cell: Address, axis: str) -> str:

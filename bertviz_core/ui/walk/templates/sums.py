@@ -104,14 +104,27 @@ def tell_sum(trace: Trace, why: Explanation, found: Parts, names: Sequence[str])
     learned = why.cell.path == _EMBEDDED
     form = "What stands for {token} at the start: {count} added up." if learned else "{where}{count} added up."
     token = name_token(trace.tokens, why.cell.at["token"]) if learned else ""
-    begin = Claim("learned numbers added" if learned else "a sum", form,
-                  {"count": card.count(len(amounts), "learned number" if learned else "number"), "where": Part(where),
-                   "token": Part(token)})  # fmt: skip
+    begin = Claim(
+        "learned numbers added" if learned else "a sum",
+        form,
+        {
+            "count": card.count(len(amounts), "learned number" if learned else "number"),
+            "where": Part(where),
+            "token": Part(token),
+        },
+    )
     best = int(np.abs(amounts).argmax())
-    largest = say_largest(("largest part in size", " Largest in size: **{name}**, {amount}."),
-                          ("no part larger in size", " None is larger in size than **{name}**, {amount}."),
-                          {"size": Part(float(np.abs(amounts)[best]), format_number), "name": Part(names[best]),
-                           "amount": Part(float(amounts[best]), format_short)}, np.abs(amounts), (best,))  # fmt: skip
+    largest = say_largest(
+        ("largest part in size", " Largest in size: **{name}**, {amount}."),
+        ("no part larger in size", " None is larger in size than **{name}**, {amount}."),
+        {
+            "size": Part(float(np.abs(amounts)[best]), format_number),
+            "name": Part(names[best]),
+            "amount": Part(float(amounts[best]), format_short),
+        },
+        np.abs(amounts),
+        (best,),
+    )
     return say(begin, largest)
 
 
@@ -123,5 +136,10 @@ def _tell_direction(brought: float, added: float) -> Said:
         return say(" Both go the same way.")
     if abs(added) >= abs(brought):
         return say(" What is added outweighs it.")
-    return say(Claim("how much is taken away", " The addition takes **{share}** of it away.",
-                     {"share": Part(abs(added / brought), format_percent)}))  # fmt: skip
+    return say(
+        Claim(
+            "how much is taken away",
+            " The addition takes **{share}** of it away.",
+            {"share": Part(abs(added / brought), format_percent)},
+        )
+    )

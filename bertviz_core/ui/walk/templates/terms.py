@@ -32,8 +32,16 @@ _DEEP = 3  # steps down to a sum of many terms, at most
 _ROWS = card.ROWS - 2  # of terms, beside the others and a bias
 _SAYS = {"query": "asks", "key": "offers", "value": "hands on"}  # what a vector of a head is for
 _FEW = 6  # parts of a sum that are drawn one below the other
-_PLACES = {"hidden": "component", "concat": "component", "head_dim": "component", "transform": "component",
-           "pooled": "component", "intermediate": "neuron", "key": "token", "vocab": "entry"}  # fmt: skip
+_PLACES = {
+    "hidden": "component",
+    "concat": "component",
+    "head_dim": "component",
+    "transform": "component",
+    "pooled": "component",
+    "intermediate": "neuron",
+    "key": "token",
+    "vocab": "entry",
+}
 
 
 def explain_terms(view: View, why: Explanation, found: Parts, lead: Sequence[Row] = ()) -> Card:
@@ -197,13 +205,18 @@ def tell_terms(trace: Trace, why: Explanation, terms: np.ndarray) -> Said:
         named = {name: Part(name_token(trace.tokens, i)) for name, i in who.items()}
         return say(Claim("products for and against", form, {**counts, **named}), tell_match(trace, cell))
     if cell.name in _SAYS and "head" in at:
-        place = {"width": card.count(trace.model.config.head_dim), "head": Part(at["head"]), "layer": Part(cell.layer),
-                 "token": Part(_name_own(trace, cell))}  # fmt: skip
+        place = {
+            "width": card.count(trace.model.config.head_dim),
+            "head": Part(at["head"]),
+            "layer": Part(cell.layer),
+            "token": Part(_name_own(trace, cell)),
+        }
         form = (
             f"One of {{width}} numbers that say what {{token}} {_SAYS[cell.name]} in head {{head}} of layer {{layer}}: "
         )
-        raised = Claim("a number of a head's vector", f"{form}{{up}} products raise it, {{down}} lower it.",
-                       {**counts, **place})  # fmt: skip
+        raised = Claim(
+            "a number of a head's vector", f"{form}{{up}} products raise it, {{down}} lower it.", {**counts, **place}
+        )
         return say(raised, tell_rank(trace, cell))
     form = "{where}{up} of {all} raise it, {down} lower it."
     where = {"where": Part(tell_where(trace, cell))}

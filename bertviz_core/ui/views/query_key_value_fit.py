@@ -1,0 +1,110 @@
+"""Which keys fit a query: each one's products with it, their sum, its angle, its length and the weight it gets."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analysis.attention import Angles
+from bertviz_core.figures.thumbnails import draw_thumbnail
+from bertviz_core.formula.numbers import format_number, format_percent, format_short
+from bertviz_core.formula.steps import ATTENTION
+from bertviz_core.ui.frame import site
+from bertviz_core.ui.frame.labels import label_tokens
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.aligned import Numbers, show_rows
+from bertviz_core.ui.panels.card import open_card
+from bertviz_core.ui.panels.derived import Values, show_values
+from bertviz_core.ui.panels.passes import show_passes
+from bertviz_core.ui.panels.put import tell_way
+from bertviz_core.ui.views.query_key_value import Place, locate, locate_products, measure_fit, read_word
+
+FITTING = 16  # keys in order of fit
+
+
+def show_fit(view: View, place: Place) -> None:
+    """The keys in order of how well they fit the chosen token's query: products, dot product, angle, length, weight."""
+    trace, products = view.trace, view.trace[locate_products(view)]
+    real = np.flatnonzero(trace.encoding.mask)
+    order = sorted(real.tolist(), key=lambda i: (-products[i], i))
+    shown = order if len(order) <= FITTING + 1 else order[:FITTING]
+    if place.key not in shown:
+        shown.append(place.key)
+    see = f"Which keys fit what {read_word(view)} asks?"
+    with open_card(
+        view, ATTENTION, see, f"{locate(view, 'query', view.chosen.token)} and {locate(view, 'key')}"
+    ) as tools:
+        show_passes(view, lambda one: _show_fit(one, shown, place.key))
+        with tools:
+            terms, parts = measure_fit(view)
+            weights = trace[locate(view, "probs", view.chosen.token)]
+            site.show_link(site.get_page("attention"), "Attention: the weights")
+            show_values(
+                "fit",
+                Values(
+                    np.column_stack([terms, parts.products, parts.known, parts.key_norms, weights]),
+                    label_tokens(trace),
+                    [
+                        *(f"product {i}" for i in range(terms.shape[1])),
+                        "dot product",
+                        "cosine",
+                        "length of k",
+                        "weight",
+                    ],
+                ),
+            )
+
+
+def _show_fit(view: View, shown: list[int], key: int) -> None:
+    terms, parts = measure_fit(view)
+    show_rows(view.trace, "key", shown, _list_fit(view, shown, terms, parts), key)
+    _note_fit(view, shown, terms, parts)
+
+
+def _list_fit(view: View, shown: list[int], terms: np.ndarray, parts: Angles) -> list[Numbers]:
+    """The columns. Strips of products on one scale; the dot products are the recorded ones."""
+    trace, color = view.trace, view.colors.kinds[ATTENTION]
+    products, weights = trace[locate_products(view)], trace[locate(view, "probs", view.chosen.token)]
+    angles = np.degrees(np.arccos(np.clip(parts.known, -1, 1)))
+    fits = [locate_products(view).fix(key=i) for i in shown]
+    gives = [locate(view, "probs", view.chosen.token).fix(key=i) for i in shown]
+    strips = [
+        draw_thumbnail(terms[i][None], view.colors, ATTENTION, end=float(np.abs(terms[shown]).max())) for i in shown
+    ]
+    dots = [float(products[i]) for i in shown]
+    return [
+        Numbers(
+            f"{terms.shape[1]} products", "q times k, component by component", [""] * len(shown), fits, pictures=strips
+        ),
+        Numbers(
+            "Dot product",
+            tell_way(view, locate_products(view), "their sum: how well it fits"),
+            [format_short(x) for x in dots],
+            fits,
+            dots,
+            max(map(abs, dots)),
+            color,
+        ),
+        Numbers("Angle", "between q and k", ["–" if np.isnan(angles[i]) else f"{angles[i]:.0f}°" for i in shown], fits),
+        Numbers("Length", "of k", [format_short(float(parts.key_norms[i])) for i in shown], fits),
+        Numbers(
+            "Weight",
+            tell_way(view, locate(view, "probs", view.chosen.token), "after scaling and softmax"),
+            [format_percent(float(weights[i])) for i in shown],
+            gives,
+            [float(weights[i]) for i in shown],
+            1.0,
+            color,
+        ),
+    ]
+
+
+def _note_fit(view: View, shown: list[int], terms: np.ndarray, parts: Angles) -> None:
+    total = len(view.trace.encoding.real)
+    end = float(np.abs(terms[shown]).max())
+    st.caption(
+        f"Best fit first; a click on a key compares with that one. The query's length is "
+        f"{format_number(parts.query_norm)}. Products are coloured from "
+        f"{format_number(-end)} to {format_number(end)}."
+        + (f" Shown: {len(shown)} of {total} keys." if len(shown) < total else "")
+    )
