@@ -24,6 +24,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from bertviz_core.errors import BertvizError, BusyError
 from bertviz_core.sharing.lru import ByteLRU
+from bertviz_core.sharing.threads import name_thread
 
 T = TypeVar("T")
 Key = Hashable
@@ -33,6 +34,7 @@ WANTED_S = 10.0  # from the last time that somebody asked for a finding
 MOST_S = 60.0  # of work for one finding
 PATIENCE_S = 1.0  # at most, for pages that are at work, before each pass
 MOST_EACH = 12  # findings of one visitor that are under way
+THREAD = "findings"
 _LOOK_S = 0.02
 _JOIN_S = 5.0  # in which a pass that is under way ends
 _FAILED = "This could not be worked out, because of a mistake in this app. Whoever runs the server finds it in its log."
@@ -134,7 +136,7 @@ class Findings:
 
     def _start(self) -> None:
         if self._thread is None and not self._stopping.is_set():
-            self._thread = threading.Thread(target=self._go_on, name="findings", daemon=True)
+            self._thread = threading.Thread(target=self._go_on, name=THREAD, daemon=True)
             self._thread.start()
             atexit.register(self.stop)
 
@@ -145,6 +147,7 @@ class Findings:
             del self._jobs[job.key]
 
     def _go_on(self) -> None:
+        name_thread(THREAD)
         while (job := self._await_job()) is not None:
             self._await_pages()
             if not self._stopping.is_set():

@@ -1,11 +1,12 @@
-"""On how many threads a pass runs: one alone has all cores, many share them."""
+"""On how many threads a pass runs: one alone has all cores, many share them. And how a thread is called."""
 
 from __future__ import annotations
 
 import os
 import threading
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import torch
 
@@ -15,6 +16,12 @@ CORES = torch.get_num_threads()  # as PyTorch finds them, or OMP_NUM_THREADS say
 def read_load() -> float:
     """How many threads of this machine, of whatever process, wanted to run in the last minute; 0 where nobody says."""
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+
+
+def name_thread(name: str) -> None:
+    """Have the system call this thread so, of at most 15 characters, for whoever looks what the processors are at."""
+    with suppress(OSError):  # a system without /proc
+        Path(f"/proc/self/task/{threading.get_native_id()}/comm").write_text(name, encoding="ascii")
 
 
 class Shares:

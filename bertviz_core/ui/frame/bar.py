@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.formula.texts import shorten
-from bertviz_core.ui.frame import share, site
+from bertviz_core.ui.frame import share, site, url
 from bertviz_core.ui.frame.menu import show_menu
 from bertviz_core.ui.frame.pages_menu import list_pages
 from bertviz_core.ui.frame.resources import BUNDLED
@@ -94,7 +94,8 @@ def _render_tokens(view: View) -> str:
 
 def show_map(here: site.PageInfo) -> None:
     """The pass as a thin line of stages, in their colours; a click goes there, the page's own place is marked."""
+    queries = url.list_queries([info.name for info in _STAGES])
     with st.container(horizontal=True, key="map", wrap=False, gap=None):
         for info in _STAGES:
             with st.container(key="map-here", width="content") if info is here else nullcontext():
-                site.show_link(info)
+                site.show_link(info, says=queries[info.name])

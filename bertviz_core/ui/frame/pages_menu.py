@@ -8,7 +8,7 @@ import streamlit as st
 
 from bertviz_core.documents import DOCUMENTS
 from bertviz_core.formula.numbers import write_size
-from bertviz_core.ui.frame import site, state
+from bertviz_core.ui.frame import site, state, url
 from bertviz_core.ui.frame.keys import VIEW
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
@@ -29,10 +29,11 @@ def list_pages() -> None:
 
 def _show_section(section: str, pages: Sequence[site.PageInfo], numbers: Mapping[str, str] | None) -> None:
     st.caption(section)
+    queries = url.list_queries([info.name for info in pages])
     for info in pages:
         line = escape_markdown(info.line.format_map(numbers)) if numbers else ""
         with st.container(key=f"page-of-{info.name}", gap=None):
-            site.show_link(info, f"{info.title} *{line}*" if line else info.title)
+            site.show_link(info, f"{info.title} *{line}*" if line else info.title, says=queries[info.name])
 
 
 def count(view: View) -> Mapping[str, str]:

@@ -115,13 +115,24 @@ def _make_page(info: PageInfo) -> StreamlitPage:
     )
 
 
-def show_link(info: PageInfo, label: str = "", icon: str | None = None, query: Query = _NOTHING) -> None:
-    """A link to a page that carries all that is chosen. query: what else, or something else, the page shall show."""
+def show_link(
+    info: PageInfo,
+    label: str = "",
+    icon: str | None = None,
+    query: Query = _NOTHING,
+    says: Mapping[str, str] | None = None,
+) -> None:
+    """A link to a page that carries all that is chosen.
+
+    query: what else, or something else, the page shall show; says: what is chosen, where links to many pages are drawn,
+    from `url.list_queries`.
+    """
+    carried = url.list_queries([info.name])[info.name] if says is None else says
     st.page_link(
         state.read(_DECLARED)[info.name],
         label=label or info.title,
         icon=icon,
-        query_params={**url.list_query(info.name), **_write_query(query)},
+        query_params={**carried, **_write_query(query)},
     )
 
 
@@ -146,7 +157,7 @@ def tell_address() -> dict[str, object]:
 
 def switch_to(name: str) -> None:
     """Go to the page of this name with all that is chosen; this run ends here."""
-    st.switch_page(state.read(_DECLARED)[name], query_params=url.list_query(name))
+    st.switch_page(state.read(_DECLARED)[name], query_params=url.list_queries([name])[name])
 
 
 def get_page(name: str) -> PageInfo:

@@ -15,7 +15,12 @@ from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.selectors import read_rules
 
-_RULES = "".join(read_rules(Path(__file__).with_name(name)) for name in ("style.css", "card.css", "drawer.css"))
+# In one line: in each run Streamlit looks through all lines of all HTML for what they are indented by.
+_RULES = " ".join(
+    word
+    for name in ("style.css", "card.css", "drawer.css")
+    for word in read_rules(Path(__file__).with_name(name)).split()
+)
 
 
 def write_css(colors: Palette, more: str = "") -> str:

@@ -7,12 +7,13 @@ choice is one step of the browser's history.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import streamlit as st
 
+from bertviz_core.formula.address import Where
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.keys import COMMON, FIXED, OPEN, UNDRAWN, WALK, Key
 from bertviz_core.ui.frame.packing import pack, read_as, unpack, write_value
@@ -75,7 +76,7 @@ def begin_run(page: str) -> None:
     if not state.holds(_SAYS) or not (taken or chose or linked or written):
         _take(says)
     elif came and not taken:
-        for key in _list_left_behind(page):
+        for key in _list_left_behind(page, read_explained()):
             state.write(key, key.usual)
     for key in UNDRAWN:
         if not state.holds(key):
@@ -133,26 +134,39 @@ def publish() -> None:
     state.write(_KEPT, {key: state.read(key) for key in state.read(_BOUND).values() if state.holds(key)})
 
 
-def list_query(page: str = "") -> dict[str, str]:
-    """What the URL has to say; of another page, what a link to that has to."""
-    here = page in ("", state.read(_PAGE))
-    own = state.read(_OWN).get(page or state.read(_PAGE), ())
-    left = () if here else _list_left_behind(page)
+def list_query() -> dict[str, str]:
+    """What the URL has to say."""
+    own = state.read(_OWN).get(state.read(_PAGE), ())
+    return {**state.read(_UNREAD), **_say((*_COMMON.values(), *own))}
+
+
+def list_queries(pages: Collection[str]) -> dict[str, dict[str, str]]:
+    """What links to pages have to say, by page."""
+    common, explained, own, here = _say(_COMMON.values()), read_explained(), state.read(_OWN), state.read(_PAGE)
+    queries: dict[str, dict[str, str]] = {}
+    for page in pages:
+        says = {**(state.read(_UNREAD) if page == here else {}), **common, **_say(own.get(page, ()))}
+        left = () if page == here else [key.name for key in _list_left_behind(page, explained)]
+        queries[page] = {name: text for name, text in says.items() if name not in left}
+    state.write(_LINKED, {**state.read(_LINKED), **queries})
+    return queries
+
+
+def _say(keys: Iterable[Key[Any]]) -> dict[str, str]:
+    """What a URL says of these: nothing, where they are as usual."""
     bound, before = state.read(_BOUND), state.read(_SAYS) or {}
-    says = dict(state.read(_UNREAD)) if here else {}
-    for key in (*_COMMON.values(), *own):
-        value = None if key in left else state.find(key)
+    says: dict[str, str] = {}
+    for key in keys:
+        value = state.find(key)
         usual = bound[key.name].usual if key.name in bound else ""
         if value not in (None, "" if key in FIXED and key.name in before else usual):  # what is fixed stays there
             says[key.name] = pack(write_value(value))
-    if page:
-        state.write(_LINKED, {**state.read(_LINKED), page: says})
     return says
 
 
-def _list_left_behind(page: str) -> tuple[Key[str], ...]:
+def _list_left_behind(page: str, explained: Where | None) -> tuple[Key[str], ...]:
     """What does not go along to a page: the open folds, and the drawer if that page cannot tell of its number."""
-    return (OPEN, WALK) if find_other_page(page, read_explained()) else (OPEN,)
+    return (OPEN, WALK) if find_other_page(page, explained) else (OPEN,)
 
 
 def read_page() -> str:
