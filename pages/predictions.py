@@ -8,7 +8,7 @@ from bertviz_core.ui.views import predictions, predictions_reason, predictions_w
 
 view = open_page(
     "predictions",
-    "The LM head (masked language model head) compares the token's last vector with the row of every word; the softmax "
+    "The LM head compares the token's last vector with the row of every word; the softmax "
     "makes probabilities of the logits.",
     predictions_words.write_headline,
 )

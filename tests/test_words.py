@@ -69,3 +69,8 @@ def test_numbers_in_an_entry_are_so():
     )
     bits = re.search(r"(\d) for one token, log₂ n for n equal weights", GLOSSARY["entropy"])
     assert bits and int(bits[1]) == -(1.0 * np.log2(1.0))
+
+
+@pytest.mark.parametrize("word", ["[CLS]", "[SEP]", "[MASK]", "head", "component", "length"])
+def test_what_a_newcomer_meets_first_is_explained(word):
+    assert f">{word}<" in explain_words(f"Here stands {word}, once.")

@@ -9,6 +9,9 @@ GLOSSARY: dict[str, str] = {
     # what goes in
     "WordPiece": "The tokenizer's method: it splits a word into the longest pieces that the vocabulary has.",
     "vocabulary entry": "One of the tokens that the model knows, with its own id and embedding.",
+    "[CLS]": "A token put before every text. Next-sentence and class answers are read from its vector.",
+    "[SEP]": "A token put behind every sentence, where it ends.",
+    "[MASK]": "A token that stands where another is hidden; the model was trained to say which.",
     "special token": "A token that is not text: [CLS], [SEP], [MASK] or [PAD].",
     "attention mask": "One number per token: 1 for a token that can be attended to, 0 for padding.",
     "padding": "Tokens called [PAD] that fill an input up to a given length; the attention mask excludes them.",
@@ -19,9 +22,12 @@ GLOSSARY: dict[str, str] = {
     "parameter": "A learned tensor of the model; it is the same for every sentence.",
     "tensor": "An array of numbers with named axes.",
     "forward pass": "The whole computation from the token ids to the predictions.",
+    "component": "One of the numbers of a vector.",
+    "length": "How long a vector is: the square root of the sum of its squared components.",
     "hidden size": "The number of components of a token's vector between the layers.",
     "bias": "A learned vector that is added after a multiplication by a matrix.",
     # attention
+    "head": "One of several attentions side by side in a layer, each with queries, keys and values of its own.",
     "query": "The vector of a token that is compared with the keys of all tokens.",
     "key": "The vector of a token that queries are compared with.",
     "value": "The vector of a token that is averaged with the attention weights.",
