@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -38,7 +38,38 @@ def draw_neurons(
     cut = int((before < low).sum())
     sizes = _LARGEST * np.sqrt(lengths / (lengths.max(initial=0.0) or 1.0))
     top = max(float(after.max(initial=0.0)), 1.0) * 1.12
-    texts = [
+    texts = _name_circles(before, after, _join_near(named, after, 0.06 * top), sizes, colors)
+    if cut:
+        texts.append(_tell_cut(cut, float(before.min()), low, colors))
+    line = {
+        "type": "scatter",
+        "x": pack(curve[0]),
+        "y": pack(curve[1]),
+        "mode": "lines",
+        "name": function,
+        "line": {"color": colors.faint, "width": 1.5},
+        "hoverinfo": "skip",
+    }
+    above = {"yref": "paper", "xanchor": "right", "yanchor": "bottom", "xshift": -4}
+    return make_chart(
+        [line, _draw_circles(before, after, sizes, colors)],
+        286,
+        colors,
+        right=12,
+        top=20,
+        bottom=36,
+        picked_from=1,
+        annotations=[*texts, write_text("activation", 0, 1, {"size": 12, "color": colors.faint}, **above)],
+        xaxis=set_axis(colors, "pre-activation", grid=True, range=[low, high]),
+        yaxis=set_axis(colors, grid=True, range=[min(-0.35, 1.05 * float(after.min(initial=0.0))), top]),
+    )
+
+
+def _name_circles(
+    before: np.ndarray, after: np.ndarray, groups: Iterable[Sequence[int]], sizes: np.ndarray, colors: Palette
+) -> list[Spec]:
+    """The numbers of neurons beside their circles, of those that lie close together in one text."""
+    return [
         write_text(
             bold(", ".join(map(str, near))),
             float(before[near[0]]),
@@ -47,55 +78,14 @@ def draw_neurons(
             xanchor="right",
             xshift=-float(sizes[near[0]]) / 2 - 5,
         )
-        for near in _join_near(named, after, 0.06 * top)
+        for near in groups
     ]
-    if cut:
-        texts.append(
-            write_text(
-                f"◂ {cut:,} to {format_short(float(before.min()))}",
-                low,
-                0.0,
-                set_font(colors.faint),
-                xanchor="left",
-                yanchor="bottom",
-                yshift=8,
-            )
-        )
-    return make_chart(
-        [
-            {
-                "type": "scatter",
-                "x": pack(curve[0]),
-                "y": pack(curve[1]),
-                "mode": "lines",
-                "name": function,
-                "line": {"color": colors.faint, "width": 1.5},
-                "hoverinfo": "skip",
-            },
-            _draw_circles(before, after, sizes, colors),
-        ],
-        286,
-        colors,
-        right=12,
-        top=20,
-        bottom=36,
-        picked_from=1,
-        annotations=[
-            *texts,
-            write_text(
-                "activation",
-                0,
-                1,
-                {"size": 12, "color": colors.faint},
-                yref="paper",
-                xanchor="right",
-                yanchor="bottom",
-                xshift=-4,
-            ),
-        ],
-        xaxis=set_axis(colors, "pre-activation", grid=True, range=[low, high]),
-        yaxis=set_axis(colors, grid=True, range=[min(-0.35, 1.05 * float(after.min(initial=0.0))), top]),
-    )
+
+
+def _tell_cut(count: int, least: float, edge: float, colors: Palette) -> Spec:
+    """How many circles lie outside, and how far, at the edge behind which they do."""
+    text = f"◂ {count:,} to {format_short(least)}"
+    return write_text(text, edge, 0.0, set_font(colors.faint), xanchor="left", yanchor="bottom", yshift=8)
 
 
 def _draw_circles(before: np.ndarray, after: np.ndarray, sizes: np.ndarray, colors: Palette) -> Spec:

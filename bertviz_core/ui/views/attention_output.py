@@ -91,71 +91,53 @@ def tell_most(view: View) -> Said:
     row = view.trace[own.enter("probs").fix(head=view.chosen.head, query=view.chosen.token)]
     values = view.trace[own.enter("value").fix(head=view.chosen.head)]
     lengths = np.linalg.norm(weigh_values(row, values), axis=1)
+    if (row < 0).any():
+        return _tell_longest_below_zero(lengths)
+    return choose(
+        Claim("nothing looked at", "All its attention weights are 0.", {}, Relation.NONE, row),
+        _tell_largest(row, lengths),
+        _tell_one_of_several(row, lengths),
+    )
+
+
+def _tell_longest_below_zero(lengths: np.ndarray) -> Said:
+    """Which weighted value is longest, where a change has put weights below 0."""
+    change, best = "A change puts weights below 0, whose values it takes off. ", int(lengths.argmax())
+    parts = {"length": tell_number(lengths[best]), "key": Part(best)}
+    longest = change + "Position {key} has the longest weighted value, {length}."
+    none = change + "No weighted value is longer than that of position {key}, {length}."
+    return choose(
+        Claim("longest among weights below 0", longest, parts, Relation.LARGEST, lengths, (best,)),
+        Claim("none longer among weights below 0", none, parts, Relation.HIGHEST, lengths, (best,)),
+    )
+
+
+def _tell_largest(row: np.ndarray, lengths: np.ndarray) -> Said:
+    """Where one weight is the largest of a row (key,), and one weighted value the longest: whether these are one's."""
     looked, bringing = int(row.argmax()), int(lengths.argmax())
     weight = {"weight": tell_number(row[looked]), "key": Part(looked)}
     brings = {"length": tell_nowhere(lengths[bringing]), "key": Part(bringing)}
-    most, longest = (Relation.LARGEST, row, (looked,)), (Relation.LARGEST, lengths, (bringing,))
-    both = say(
-        Claim("most looked at", "Position {key} has the largest attention weight", weight, *most),
-        Claim("and brings most", " and also the longest weighted value.", brings, *longest),
+    first, name = "Position {key} has the largest attention weight", "and brings most"
+    second = " and also the longest weighted value."
+    if looked != bringing:
+        first, name = f"{first}, {{weight}}.", "brings most"
+        second = " Position {key} has the longest weighted value, because its value is longer."
+    return say(
+        Claim("most looked at", first, weight, Relation.LARGEST, row, (looked,)),
+        Claim(name, second, brings, Relation.LARGEST, lengths, (bringing,)),
     )
-    other = say(
-        Claim("most looked at", "Position {key} has the largest attention weight, {weight}.", weight, *most),
-        Claim(
-            "brings most",
-            " Position {key} has the longest weighted value, because its value is longer.",
-            brings,
-            *longest,
-        ),
-    )
-    if (row < 0).any():
-        return choose(
-            *(
-                Claim(
-                    name,
-                    form,
-                    {"length": tell_number(lengths[bringing]), "key": Part(bringing)},
-                    relation,
-                    lengths,
-                    (bringing,),
-                )
-                for name, form, relation in (
-                    (
-                        "longest among weights below 0",
-                        "A change puts weights below 0, whose values it takes off. Position "
-                        "{key} has the longest weighted value, {length}.",
-                        Relation.LARGEST,
-                    ),
-                    (
-                        "none longer among weights below 0",
-                        "A change puts weights below 0, whose values it takes off. No "
-                        "weighted value is longer than that of position {key}, {length}.",
-                        Relation.HIGHEST,
-                    ),
-                )
-            )
-        )
-    return choose(
-        Claim("nothing looked at", "All its attention weights are 0.", {}, Relation.NONE, row),
-        both if looked == bringing else other,
-        say(
-            Claim(
-                "no weight is larger",
-                "No attention weight is larger than that of position {key}, {weight}",
-                weight,
-                Relation.HIGHEST,
-                row,
-                (looked,),
-            ),
-            Claim(
-                "no value is longer",
-                ", and no weighted value longer than that of position {key}.",
-                brings,
-                Relation.HIGHEST,
-                lengths,
-                (bringing,),
-            ),
-        ),
+
+
+def _tell_one_of_several(row: np.ndarray, lengths: np.ndarray) -> Said:
+    """Where several are alike: that none is larger, and none longer."""
+    looked, bringing = int(row.argmax()), int(lengths.argmax())
+    weight = {"weight": tell_number(row[looked]), "key": Part(looked)}
+    brings = {"length": tell_nowhere(lengths[bringing]), "key": Part(bringing)}
+    larger = "No attention weight is larger than that of position {key}, {weight}"
+    longer = ", and no weighted value longer than that of position {key}."
+    return say(
+        Claim("no weight is larger", larger, weight, Relation.HIGHEST, row, (looked,)),
+        Claim("no value is longer", longer, brings, Relation.HIGHEST, lengths, (bringing,)),
     )
 
 
