@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bertviz_core.figures.palette import Palette
-from bertviz_core.figures.plotly_inside import Drawn, Figure
+from bertviz_core.figures.plotly_inside import Drawn, Figure, write_array
 from bertviz_core.figures.texts import LONGEST, LONGEST_TICK, escape, escape_in_space
 
 Spec = dict[str, Any]  # a part of what Plotly.js draws, in its own terms
@@ -60,12 +60,14 @@ class Chart:
 
 
 def _write_out(part: Any, longest: int = LONGEST) -> Any:
-    """The same dicts and lists anew, of the same numbers and arrays; every text so that it is drawn as it stands.
+    """The same dicts and lists anew, of the same numbers; arrays in base64; every text as it is to be drawn.
 
     Here and nowhere else, as all charts pass here. longest: characters of a text.
     """
     if isinstance(part, str):
         return escape(part, longest)
+    if isinstance(part, np.ndarray):
+        return write_array(part)
     if isinstance(part, dict):
         sent = {
             key: _write_out(value, LONGEST_TICK if key == "ticktext" else longest)

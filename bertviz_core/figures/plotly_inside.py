@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from _plotly_utils.utils import convert_to_base64
+from _plotly_utils.utils import to_typed_array_spec
 from plotly.graph_objects import Figure
 
 # The parts of figures that are drawn here, each a package with a module for every property that has properties.
@@ -22,7 +22,8 @@ _BESIDE = ("pandas", "plotly.tools")  # pandas is what Plotly looks for, to know
 
 class Drawn(Figure):
     """A specification as a figure, unvalidated and not copied: every kind is validated in a test, and validators and
-    copies take longer than all the rest. write: gives the specification anew, as dicts and lists that may be changed.
+    copies take longer than all the rest. write: gives the specification anew, as dicts and lists that may be changed,
+    with its arrays as `write_array` has them.
 
     It has nothing of what a figure has that is going to be changed. Instead: Streamlit taking a specification as it is.
     """
@@ -31,10 +32,16 @@ class Drawn(Figure):
         self._write = write
 
     def to_dict(self) -> dict[str, Any]:
-        """As `Figure.to_dict`, with arrays in base64 as Plotly writes them. Instead: a public function for that."""
-        sent = self._write()
-        convert_to_base64(sent)
-        return sent
+        """As `Figure.to_dict`."""
+        return self._write()
+
+
+def write_array(values: np.ndarray) -> Any:
+    """Numbers in base64, as Plotly sends them; other values as they are.
+
+    Plotly looks for arrays among all lists and texts of a figure, which takes longer. Instead: a public function.
+    """
+    return to_typed_array_spec(values)
 
 
 def import_plotly() -> None:
