@@ -67,4 +67,4 @@ def test_a_score_is_a_product_of_two_vectors_over_a_root(rome):
     _, card = write(rome, f"{LAYER}.attention.self.scores[head=0,query=8,key=5]")
     assert card.line.right.count(r"\cdot") == 1 and r"\sqrt{d_k}" in card.line.right and "top" not in card.line.right
     mask = card.table.ends[-1]
-    assert [cell.text for cell in mask.cells] == ["mask: no padding here", "", "", "adds 0"]
+    assert [cell.text for cell in mask.cells] == ["mask: hides nothing here", "", "", "adds 0"]

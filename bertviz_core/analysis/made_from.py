@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -47,24 +48,57 @@ def count_uses(trace: Trace, path: str) -> int | None:
 
 
 def count_made(trace: Trace, cell: Address, path: str) -> int:
-    """How many numbers of a tensor that a step makes of a cell's tensor are at the cell's own place: of its token, its
-    head, its component."""
-    fixed = _carry_over(trace, cell, path).at
-    sizes = zip(trace.dims(path), trace.shape(path), strict=True)
-    return math.prod(len(_limit(trace, cell, axis, size)) for axis, size in sizes if axis not in fixed)
+    """How many numbers of a tensor that a step makes of a cell's tensor are made of the cell itself, at its own place:
+    of its token, its head, its component."""
+    return int(_mark_made(trace, cell, path)[1].sum())
 
 
 def find_made(trace: Trace, cell: Address, path: str) -> Address | None:
     """The number of a tensor that is made from a cell; of several the largest in size. None where none is."""
-    axes, place = trace.dims(path), _carry_over(trace, cell, path)
-    sizes = np.abs(np.nan_to_num(trace[place.sort(axes)]))
+    place, made = _mark_made(trace, cell, path)
+    if not made.any():
+        return None
+    sizes = np.where(made, np.abs(np.nan_to_num(trace[place])), -1.0)
+    return _name_place(trace, place, np.unravel_index(int(sizes.argmax()), sizes.shape))
+
+
+def _mark_made(trace: Trace, cell: Address, path: str) -> tuple[Address, np.ndarray]:
+    """The slice of a tensor at a cell's place, and which of its numbers the step makes of the cell; none of those that
+    a change put there."""
+    axes = trace.dims(path)
+    place = _carry_over(trace, cell, path).sort(axes)
     free = [(axis, size) for axis, size in zip(axes, trace.shape(path), strict=True) if axis not in place.at]
-    limits = [_limit(trace, cell, axis, size) for axis, size in free]
-    sizes = sizes[tuple(slice(limit.start, limit.stop) for limit in limits)]
-    strongest = np.unravel_index(int(sizes.argmax()), sizes.shape) if free else ()
-    found = {axis: limit[int(i)] for (axis, _), limit, i in zip(free, limits, strongest, strict=True)}
-    made = place.fix(**found).sort(axes)
-    return made if _is_needed(trace, cell, made) else None
+    made = np.zeros([size for _, size in free], dtype=bool)
+    made[tuple(slice(each.start, each.stop) for each in (_limit(trace, cell, axis, size) for axis, size in free))] = (
+        True
+    )
+    for override in trace.overrides(path):
+        cut = dict(zip(axes, override.index, strict=True))
+        if all(isinstance(cut[axis], slice) or cut[axis] == i for axis, i in place.index):
+            made[tuple(cut[axis] for axis, _ in free)] = False
+    return place, made & _mark_needed(trace, cell, place, made)
+
+
+def _mark_needed(trace: Trace, cell: Address, place: Address, made: np.ndarray) -> np.ndarray:
+    """Where in a slice the formula names the cell: in all of it or nowhere, but where ids choose, by each token."""
+    axes = [axis for axis in trace.dims(place.whole) if axis not in place.at]
+    chooses = any(isinstance(node, _CHOOSING) for node in walk_nodes(trace.step(place).expr))
+    apart = next((axis for axis in axes if axis in TOKEN_AXES), "") if chooses else ""
+    needed = np.zeros([made.shape[i] if axis == apart else 1 for i, axis in enumerate(axes)], dtype=bool)
+    for i in np.ndindex(needed.shape):
+        rest = made[tuple(at if axis == apart else slice(None) for axis, at in zip(axes, i, strict=True))]
+        if rest.any():
+            first = iter(np.argwhere(rest)[0])
+            at = [at if axis == apart else int(next(first)) for axis, at in zip(axes, i, strict=True)]
+            needed[i] = _is_needed(trace, cell, _name_place(trace, place, at))
+    return needed
+
+
+def _name_place(trace: Trace, place: Address, at: Sequence[int]) -> Address:
+    """One number of a slice. at: its place along the axes that the slice leaves free."""
+    axes = trace.dims(place.whole)
+    free = (axis for axis in axes if axis not in place.at)
+    return place.fix(**{axis: int(i) for axis, i in zip(free, at, strict=True)}).sort(axes)
 
 
 def _limit(trace: Trace, cell: Address, axis: str, size: int) -> range:

@@ -74,9 +74,9 @@ NOUNS: Mapping[str, Noun] = MappingProxyType({
     "classifier": Noun("Class logit", "logit"),
     "classifier.probs": Noun("Class probability", "probability"),
     "qa_outputs": Noun("Start and end logit", "logit"),
-    "qa_outputs.start": Noun("Start logit", "logit"),
+    "qa_outputs.start": Noun("Start logit"),
     "qa_outputs.start.probs": Noun("Start probability", "probability"),
-    "qa_outputs.end": Noun("End logit", "logit"),
+    "qa_outputs.end": Noun("End logit"),
     "qa_outputs.end.probs": Noun("End probability", "probability"),
     "qa_outputs.spans": Noun("Score of an answer", "answer"),
 })  # fmt: skip

@@ -150,7 +150,8 @@ def _render_result(value: float) -> str:
 def _render_end(view: View, shown: Explained) -> str:
     """What is made from the number next, each a way forward, and the whole way back at once."""
     why = shown.why
-    readers = view.trace.program.readers.get(why.cell.path, ())
+    trace, cell = view.trace, why.cell
+    readers = [step for step in trace.program.readers.get(cell.path, ()) if count_made(trace, cell, step.address)]
     uses = [_render_use(view.trace, why.cell, step.address, len(readers) == 1) for step in readers[:_USES]]
     more = [f"{len(readers) - _USES} more"] if len(readers) > _USES else []
     listed = f"<span><b>Goes into</b> {join_words([*uses, *more])}</span>" if uses else ""

@@ -15,7 +15,7 @@ def describe_change(view: View, why: Explanation) -> str:
     found = view.outcome
     if not found.changed:
         return ""
-    before, after = (float(trace[why.cell]) for trace in (found.before, found.after))
+    before, after = (trace[why.cell].item() for trace in (found.before, found.after))
     return f"before {format_number(before)}, after {format_number(after)}, difference {format_number(after - before)}"
 
 

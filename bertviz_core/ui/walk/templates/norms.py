@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.analysis.claims import Claim, Part, Said, say
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say, say_largest
+from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.naming import find_noun, tell_where
 from bertviz_core.analysis.parts import Parts, unwrap
 from bertviz_core.analysis.ranking import rank_top
@@ -57,20 +58,27 @@ def explain_scale(view: View, why: Explanation, norm: Norm) -> Card:
     trace, at = view.trace, why.cell.at
     vector = trace[_cut(norm.x, at, norm.x.axes[-1].name)].astype(np.float64)
     own = trace[_cut(norm.x, at)].item()
-    symbols = [norm.x, norm.mean, norm.below, *(norm.scaled or ())]
+    inside = () if _is_cut(trace, why, norm) else (norm.x, norm.mean, norm.below)
+    symbols = [*inside, *(norm.scaled or ())]
     rows = [_list_row(trace, symbol, at) for symbol in symbols]
     pieces, result = _list_pieces(trace, why, norm)
-    table = Table(f"Made from {why.count} numbers{_AND if norm.scaled else ''}", ("what", "symbol", "value"), rows)
+    also = _AND if norm.scaled and not _is_cut(trace, why, norm) else ""
+    table = Table(f"Made from {why.count} numbers{also}", ("what", "symbol", "value"), rows)
     picture = draw_spread(vector, norm.x.kind, own, pieces, result)
     return Card(tell_scale(trace, why, norm, vector), table, picture, line=_write_in_one_go(trace, why, norm))
 
 
 def _write_in_one_go(trace: Trace, why: Explanation, norm: Norm) -> Line | None:
-    """γ (x − μ) / σ + β, of which n is a step of its own."""
-    if norm.scaled is None or why.step is None:
+    """γ (x − μ) / σ + β, of which n is a step of its own; None where a change put n."""
+    if norm.scaled is None or why.step is None or _is_cut(trace, why, norm):
         return None
     normal = norm.scaled[0].address
     return write_whole_line(trace, why, inline(why.step.expr, {normal: trace.program.by_address[normal].expr}))
+
+
+def _is_cut(trace: Trace, why: Explanation, norm: Norm) -> bool:
+    """Whether a change put the normalized number, so that the vector does not come into the output."""
+    return norm.scaled is not None and is_put(trace, _cut(norm.scaled[0], why.cell.at))
 
 
 def _cut(symbol: Symbol, at: dict[str, int], *free: str) -> Address:
@@ -104,6 +112,8 @@ def tell_scale(trace: Trace, why: Explanation, norm: Norm, vector: np.ndarray) -
     place = why.cell.index[-1][1]
     spread = float(vector.std())
     where = tell_where(trace, why.cell)
+    if _is_cut(trace, why, norm):
+        return say(f"{where}γ and β put on scale what a change put there.", tell_rank(trace, why.cell))
     if not spread:
         return say(f"{where}all {len(vector):,} numbers of its vector are the same.")
     far = float((vector[place] - vector.mean()) / spread)
@@ -113,9 +123,25 @@ def tell_scale(trace: Trace, why: Explanation, norm: Norm, vector: np.ndarray) -
         "where": Part(where),
         "all": card.count(len(vector)),
     }
-    put = "; γ and β put that on scale" if norm.scaled else ""
-    form = f"{{where}}before LayerNorm it lies **{{far}} standard deviations** {{side}} the mean of its {{all}}{put}."
-    return say(Claim("standard deviations from the mean", form, parts), tell_rank(trace, why.cell))
+    form = "{where}before LayerNorm it lies **{far} standard deviations** {side} the mean of its {all}"
+    lies = Claim("standard deviations from the mean", form, parts)
+    return say(lies, _tell_scaled(trace, why, norm, far), ".", tell_rank(trace, why.cell))
+
+
+def _tell_scaled(trace: Trace, why: Explanation, norm: Norm, far: float) -> Said:
+    """What γ and β put on scale: these standard deviations, or what another mean, variance or ε makes of them."""
+    if norm.scaled is None:
+        return say()
+    made = Part(float(trace[_cut(norm.scaled[0], why.cell.at)]), format_short)
+    return choose(
+        Claim(
+            "what is put on scale",
+            "; γ and β put that on scale",
+            {"n": made, "far": Part(far, format_short)},
+            Relation.SAME,
+        ),
+        Claim("what else is put on scale", "; LayerNorm makes it {n}, and γ and β put that on scale", {"n": made}),
+    )
 
 
 def explain_mean(view: View, why: Explanation, found: Parts, mean: Mean) -> Card:
@@ -146,7 +172,7 @@ def explain_mean(view: View, why: Explanation, found: Parts, mean: Mean) -> Card
     part = "part of the variance" if found.shared else "part of the mean"
     columns = ("component" if axis in ("hidden", "transform") else axis, "number", part)
     table = Table(f"Made from {len(amounts):,} numbers, largest part first", columns, [*shared, *rows], ends)
-    return Card(tell_mean(trace, why, vector, axis), table, draw_spread(vector, x.kind, None))
+    return Card(tell_mean(trace, why, found, vector, axis), table, draw_spread(vector, x.kind, None))
 
 
 def _find_vector(mean: Mean) -> Symbol:
@@ -168,17 +194,30 @@ def is_spread(expr: Expr) -> bool:
             return False
 
 
-def tell_mean(trace: Trace, why: Explanation, vector: np.ndarray, axis: str) -> Said:
+def tell_mean(trace: Trace, why: Explanation, found: Parts, vector: np.ndarray, axis: str) -> Said:
     """What it is the middle of, and which number lies farthest from it."""
-    far = int(np.abs(vector - vector.mean()).argmax())
+    distances = np.abs(vector - vector.mean())
+    far = int(distances.argmax())
     where = tell_where(trace, why.cell)
     parts = {
+        "distance": Part(float(distances[far]), format_number),
         "where": Part(where),
         "all": card.count(len(vector)),
         "number": Part(float(vector[far]), format_short),
         "name": Part(f"{axis} {far}" if axis not in ("hidden", "transform") else f"component {far}"),
     }
-    form = "{where}{all} numbers, of which {name} lies farthest from the middle: **{number}**."
-    spread = why.cell.name == "variance"
-    before = "How widely they are spread: the mean of the squared distances from their mean. " if spread else ""
-    return say(before, Claim("mean of a vector", form, parts))
+    farthest = say_largest(
+        ("mean of a vector", "{where}{all} numbers, of which {name} lies farthest from the middle: **{number}**."),
+        ("none farther", "{where}{all} numbers, of which none lies farther from the middle than {name}: **{number}**."),
+        parts,
+        distances,
+        (far,),
+    )
+    return say(_tell_spread(trace, found) if why.cell.name == "variance" else "", farthest)
+
+
+def _tell_spread(trace: Trace, found: Parts) -> str:
+    """What a variance is the mean of: squared distances from the mean, or from what a change put in its place."""
+    if any(is_put(trace, cell) for cell in found.shared):
+        return "The mean of the squared distances from what a change put in place of their mean. "
+    return "How widely they are spread: the mean of the squared distances from their mean. "

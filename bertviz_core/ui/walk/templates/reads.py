@@ -53,14 +53,15 @@ def explain_lookup(view: View, why: Explanation, lookup: Lookup) -> Card:
 def tell_lookup(id_: int, sizes: np.ndarray, place: int) -> Said:
     """That a row is read, and the number's place among that row's."""
     row = {"row": card.count(id_)}
-    parts = {"larger": card.count(int((sizes > sizes[place]).sum())), "all": card.count(len(sizes))}
+    larger = int((sizes > sizes[place]).sum())
+    parts = {"larger": card.count(larger), "all": card.count(len(sizes)), "are": Part("is" if larger == 1 else "are")}
     size = {"size": Part(float(sizes[place]), format_number), **parts}
     largest = " No other of its {all} numbers is as large in size."
     return say(
         Claim("a row is read", "Nothing is computed: row **{row}** of a learned table is read.", row),
         choose(
             Claim("largest of its row", largest, size, Relation.LARGEST, sizes, (place,)),
-            Claim("larger in its row", " {larger} of its {all} numbers are larger in size.", parts),
+            Claim("larger in its row", " {larger} of its {all} numbers {are} larger in size.", parts),
         ),
     )
 
@@ -114,11 +115,12 @@ def _list_places(trace: Trace, cell: Address) -> Table:
 
 def _list_uses(trace: Trace, cell: Address) -> Table | None:
     """What a weight of a matrix does at each token: the number that it is multiplied with, and their product."""
-    read = [x for step in trace.program.readers.get(cell.path, ()) for x in _find_factors(step.expr, cell)]
+    read = [x for step in trace.program.readers.get(cell.path, ()) for x in _find_factors(trace, step.expr, cell)]
     if not read:
         return None
-    weight, inside = float(trace[cell]), read[0].axes[-1].name
-    column = Address(read[0].address).fix(**{inside: cell.at[inside]})
+    factor, tokens = read[0]
+    weight, inside = float(trace[cell]), factor.axes[-1].name
+    column = Address(factor.address).fix(**{inside: cell.at[inside]})
     numbers = trace[column].astype(np.float64)
     rows = [
         Row(
@@ -130,21 +132,21 @@ def _list_uses(trace: Trace, cell: Address) -> Table | None:
             ),
             float(numbers[i]) * weight,
         )
-        for i in sorted(rank_top(np.abs(numbers), card.ROWS))
+        for i in sorted(tokens[k] for k in rank_top(np.abs(numbers[list(tokens)]), card.ROWS))
     ]
-    largest = f", the {card.ROWS} largest" if len(numbers) > card.ROWS else ""
-    factor = Title(f"{find_noun(column.path).word} {cell.at[inside]}", read[0].kind)
-    columns = ("token", factor, "weight", "product")
-    return Table(f"What it does at each token{largest}", columns, rows)
+    largest = f", the {card.ROWS} largest" if len(tokens) > card.ROWS else ""
+    columns = ("token", Title(f"{find_noun(column.path).word} {cell.at[inside]}", factor.kind), "weight", "product")
+    where = "each token" if len(tokens) == len(numbers) else f"{name_token(trace.tokens, tokens[0])} alone"
+    return Table(f"What it does at {where}{largest}", columns, rows)
 
 
-def _find_factors(expr: Expr, cell: Address) -> Iterator[Symbol]:
-    """What a formula multiplies a matrix with, where that has a row for each token."""
+def _find_factors(trace: Trace, expr: Expr, cell: Address) -> Iterator[tuple[Symbol, range]]:
+    """What a formula multiplies a matrix with, where that has a row for each token; and which tokens' rows it takes."""
     for node in walk_nodes(expr):
         if isinstance(node, MatMul) and isinstance(node.right, Symbol) and node.right.address == cell.path:
-            left, _ = unwrap(node.left)
+            left, at = unwrap(node.left)
             if isinstance(left, Symbol) and left.axes[0] == TOKEN and left.axes[-1].name in cell.at:
-                yield left
+                yield left, at.get(TOKEN, range(len(trace.tokens)))
 
 
 def tell_parameter(trace: Trace, cell: Address, values: np.ndarray) -> Said:

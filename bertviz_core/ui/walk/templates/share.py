@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
+from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.naming import name_number, tell_where
 from bertviz_core.analysis.parts import Parts
 from bertviz_core.analysis.ranking import rank_top
@@ -48,6 +49,8 @@ def explain_share(view: View, why: Explanation, found: Parts) -> Card:
     columns = (_WHAT.get(axis, ""), "score", f"e^(s − {top})", "share")
     table = Table(f"Made from {len(shares):,} scores, largest first", columns, rows, ends)
     note = f"the largest score, {top}, is taken off every score first"
+    if is_put(view.trace, why.cell.without(axis)):
+        note += "; a change puts other numbers beside this one than these shares"
     return Card(tell_share(view.trace, why, shares, axis), table, _draw(view.trace, axis, shares, shown, own), note)
 
 
@@ -72,7 +75,9 @@ def _draw(trace: Trace, axis: str, shares: np.ndarray, shown: list[int], own: in
 
 def tell_share(trace: Trace, why: Explanation, shares: np.ndarray, axis: str) -> Said:
     """Who gives how much to whom, and how that compares with the others."""
-    own = why.cell.at[axis]
+    own, row = why.cell.at[axis], why.cell.without(axis)
+    put = is_put(trace, row)
+    shares = trace[row].astype(np.float64) if put else shares
     share = Part(float(shares[own]), format_percent)
     begin = Claim("share", _begin(trace, why.cell, axis), {"share": share})
     if len(shares) < 2:
@@ -87,10 +92,18 @@ def tell_share(trace: Trace, why: Explanation, shares: np.ndarray, axis: str) ->
     return say(
         begin,
         choose(
-            alone,
+            *(() if put else (alone,)),
             Claim("share leads", ", {times} as much as {name}.", parts, Relation.LARGEST, shares, (own,)),
-            Claim("share is not the largest", ". The largest is {name}, {other}.", below, Relation.ABOVE),
-            Claim("share beside another", ". Beside it stands {name}, {other}.", parts),
+            Claim(
+                "share is not the largest",
+                ". The largest is {name}, {other}.",
+                below,
+                Relation.LARGEST,
+                shares,
+                (next_,),
+            ),
+            Claim("share is below another", ". None is larger than {name}, {other}.", below, Relation.ABOVE),
+            Claim("share beside another", ". Beside it: {name}, {other}.", parts),
         ),
     )
 

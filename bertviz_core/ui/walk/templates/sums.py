@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 
 from bertviz_core.analysis.claims import Claim, Part, Said, say, say_largest
+from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.naming import find_noun, tell_where
 from bertviz_core.analysis.parts import Group, Parts
 from bertviz_core.analysis.parts import Part as PartOf
@@ -36,7 +37,8 @@ def explain_sum(view: View, why: Explanation, found: Parts) -> Card:
     names = [row.cells[0].text for row in rows]
     pieces = [Piece(name, float(found.amounts[k]), _find_kind(trace, parts[k][0])) for k, name in enumerate(names)]
     result = Piece(find_noun(why.cell.path).word, why.value)
-    heading = f"Made from {write_count(len(parts), 'part')}" if len(parts) > 1 else "It is this number"
+    alone = "It is this number" if _is_as_it_is(trace, why, found) else "Made from this alone"
+    heading = f"Made from {write_count(len(parts), 'part')}" if len(parts) > 1 else alone
     return Card(
         tell_sum(trace, why, found, names),
         Table(heading, ("what", "from", "part"), rows),
@@ -60,7 +62,9 @@ def _list_part(trace: Trace, why: Explanation, part: PartOf) -> Row:
 
 
 def _find_origin(trace: Trace, operand: Address) -> str:
-    """Where a part comes from: the row of a table that was read, or a step of a layer."""
+    """Where a part comes from: a change, the row of a table that was read, or a step of a layer."""
+    if is_put(trace, operand):
+        return "a change"
     step = trace.program.by_address.get(operand.path)
     if step and isinstance(step.expr, Lookup):
         ids = trace.explain(operand).sources[-1]
@@ -94,16 +98,17 @@ def tell_sum(trace: Trace, why: Explanation, found: Parts, names: Sequence[str])
     """Which part of a sum is the largest in size, and whether two go the same way."""
     where, amounts = tell_where(trace, why.cell), found.amounts
     if len(amounts) < 2:
-        return say(f"{where}taken as it is.")
+        return say(f"{where}{'taken as it is' if _is_as_it_is(trace, why, found) else 'made from this alone'}.")
     if sorted(names) == [_ADDED, _BROUGHT]:
         brought, added = (float(amounts[names.index(name)]) for name in (_BROUGHT, _ADDED))
         parts = {"brought": Part(brought, format_short), "added": Part(added, format_short), "where": Part(where)}
         by = "attention" if "attention" in why.cell.path else "the feed-forward network"
         form = f"{{where}}what it brings along, {{brought}}, plus what {by} adds, {{added}}."
         return say(Claim("a residual sum", form, parts), _tell_direction(brought, added))
-    learned = why.cell.path == _EMBEDDED
-    form = "What stands for {token} at the start: {count} added up." if learned else "{where}{count} added up."
-    token = name_token(trace.tokens, why.cell.at["token"]) if learned else ""
+    embedded = why.cell.path == _EMBEDDED
+    learned = embedded and all(_is_learned(trace, part.operands) for part in found)
+    form = "What stands for {token} at the start: {count} added up." if embedded else "{where}{count} added up."
+    token = name_token(trace.tokens, why.cell.at["token"]) if embedded else ""
     begin = Claim(
         "learned numbers added" if learned else "a sum",
         form,
@@ -128,6 +133,18 @@ def tell_sum(trace: Trace, why: Explanation, found: Parts, names: Sequence[str])
     return say(begin, largest)
 
 
+def _is_as_it_is(trace: Trace, why: Explanation, found: Parts) -> bool:
+    """Whether a number is its only operand: neither a multiple of it nor a product."""
+    operands = found[0].operands
+    return len(operands) == 1 and trace[operands[0]].item() == why.value
+
+
+def _is_learned(trace: Trace, operands: Sequence[Address]) -> bool:
+    """Whether a part was read from a learned table, and no change put another one there."""
+    step = trace.program.by_address.get(operands[0].path)
+    return step is not None and isinstance(step.expr, Lookup) and not is_put(trace, operands[0])
+
+
 def _tell_direction(brought: float, added: float) -> Said:
     """Whether what is added goes the same way, and if not, how much it takes away."""
     if not brought * added:
@@ -135,7 +152,7 @@ def _tell_direction(brought: float, added: float) -> Said:
     if brought * added > 0:
         return say(" Both go the same way.")
     if abs(added) >= abs(brought):
-        return say(" What is added outweighs it.")
+        return say(" What is added outweighs it." if abs(added) > abs(brought) else " Together they are 0.")
     return say(
         Claim(
             "how much is taken away",

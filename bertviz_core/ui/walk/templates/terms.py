@@ -18,7 +18,7 @@ from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.nodes import Add, Expr
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import PARAMETER, inline, walk_nodes
-from bertviz_core.formula.texts import name_token
+from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.walk import card
@@ -27,7 +27,7 @@ from bertviz_core.ui.walk.line import write_whole_line
 from bertviz_core.ui.walk.pictures import draw_terms
 from bertviz_core.ui.walk.templates.ranks import tell_match, tell_rank
 
-_HIDES_NOTHING = {"attention_mask": "mask: no padding here"}
+_HIDES_NOTHING = {"attention_mask": "mask: hides nothing here"}
 _DEEP = 3  # steps down to a sum of many terms, at most
 _ROWS = card.ROWS - 2  # of terms, beside the others and a bias
 _SAYS = {"query": "asks", "key": "offers", "value": "hands on"}  # what a vector of a head is for
@@ -57,9 +57,11 @@ def explain_terms(view: View, why: Explanation, found: Parts, lead: Sequence[Row
 
 
 def divide(found: Parts) -> tuple[list[Group], list[Group]]:
-    """The groups of many terms, and the terms that stand alone, such as a bias."""
+    """The groups of many terms, or of one product, and the terms that stand alone, such as a bias."""
     many = [group for group in found.groups if len(group.amounts) > 1]
-    return many or list(found.groups), [group for group in found.groups if len(group.amounts) == 1] if many else []
+    products = [group for group in found.groups if len(group.blocks) > 1]
+    first = many or products or list(found.groups)
+    return first, [group for group in found.groups if group not in first]
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,7 @@ def list_terms(
     ends = [card.close_sum(f"{rest:,} others", len(columns), left)] if rest else []
     ends += [_list_single(group, len(columns)) for group in single]
     biased = " and a bias" if single else ""
-    return Table(f"Made from {len(amounts):,} {what}s{biased}, largest first", columns, [*lead, *listed], ends)
+    return Table(f"Made from {write_count(len(amounts), what)}{biased}, largest first", columns, [*lead, *listed], ends)
 
 
 def _list_row(trace: Trace, factors: Sequence[Block], group: Group, i: int, amount: float) -> Row:
