@@ -8,9 +8,11 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections import defaultdict
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Self
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
@@ -37,6 +39,7 @@ FLAGS = (
     "PaintHolding",
 )
 HARMLESS = re.compile(r"_stcore/(health|host-config)")  # asked for below every deep link, answered by 404
+_RESTING = defaultdict(list)  # tabs that no test has at the moment, by their window and server
 CLOSED_PORT = "http://127.0.0.1:9"  # where the Hugging Face hub is looked for: nobody answers
 
 # Counts the server's word that no script is running any more: field 9, empty; not where a script ended only to begin
@@ -96,16 +99,21 @@ SETTLED = f"before => ({AWAITED})(before).length === 0"
 
 
 class App:
-    """One browser page on the app. What goes wrong in it, visibly or not, is collected in `trouble`."""
+    """One tab on the app. What goes wrong in it, visibly or not, is collected in `trouble`; `sent` counts messages."""
 
     def __init__(self, page: Page, url: str) -> None:
         self.page, self.url = page, url
         self.trouble: list[str] = []
+        self.sent, self.used_up = 0, False
         page.add_init_script(COUNT_RUNS)
         page.on("console", lambda said: self._note(said.type == "error", f"console: {said.text} {said.location}"))
         page.on("pageerror", lambda error: self._note(True, f"script: {error}"))
         page.on("request", lambda request: self._note(self._elsewhere(request.url), f"request: {request.url}"))
         page.on("dialog", lambda dialog: (self._note(True, f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("websocket", lambda socket: socket.on("framesent", self._count_sent))
+
+    def _count_sent(self, _: object) -> None:
+        self.sent += 1
 
     def _note(self, bad: bool, what: str) -> None:
         if bad and not HARMLESS.search(what):
@@ -119,6 +127,19 @@ class App:
         """Load a page anew, as a link to it does."""
         self.page.goto(f"{self.url}/{path}" + (f"?{urlencode(query, doseq=True)}" if query else ""))
         self.settle()
+
+    def use_up(self) -> Page:
+        """The page, for something that outlasts its being loaded anew: no other test gets this tab."""
+        self.used_up = True
+        return self.page
+
+    def rest(self) -> Self:
+        """Leave the app for a page of its server without a script, as good as new for whoever opens the app next."""
+        self.page.goto(f"{self.url}/_stcore/health")
+        self.page.evaluate("sessionStorage.clear()")
+        self.page.mouse.move(0, 0)
+        self.trouble, self.sent = [], 0
+        return self
 
     def settle(self, before: int = 0) -> None:
         """Wait until the script has run and everything it said is on screen."""
@@ -301,15 +322,23 @@ def open_window(chromium, width, height, theme="light", motion="no-preference", 
 
 
 @contextmanager
-def visit(chromium, url, size=WIDE, theme="light", motion="no-preference", touch=False):
-    """A fresh tab on the app, in which nothing may go wrong."""
-    page = open_window(chromium, theme=theme, motion=motion, touch=touch, **size).new_page()
+def visit(chromium, url, size=WIDE, theme="light", motion="no-preference", touch=False, fresh=False):
+    """A tab on the app, in which nothing may go wrong. Unless it is to be fresh, another test may have had it, and
+    has left nothing in it but the app's programs as the browser has read them: half of what opening a page costs."""
+    window = open_window(chromium, theme=theme, motion=motion, touch=touch, **size)
+    resting = _RESTING[window, url]
+    app = resting.pop() if resting and not fresh else App(window.new_page(), url)
     try:
-        app = App(page, url)
         yield app
         assert app.trouble == [], app.trouble
+    except BaseException:
+        app.use_up()
+        raise
     finally:
-        page.close()
+        if app.used_up:
+            app.page.close()
+        else:
+            resting.append(app.rest())
 
 
 @pytest.fixture

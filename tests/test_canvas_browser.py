@@ -145,15 +145,13 @@ def test_a_link_opens_the_same_view(still):
 
 
 def test_pointing_sends_nothing(app):
-    sent = []
-    app.page.on("websocket", lambda socket: socket.on("framesent", lambda _: sent.append(1)))
     open_canvas(app, level="layer")
-    before = len(sent)
+    before = app.sent
     assert before
     for i in range(40):
         app.page.mouse.move(200 + 25 * i, 300 + 8 * i)
     app.page.wait_for_timeout(500)
-    assert len(sent) == before
+    assert app.sent == before
 
 
 def test_a_row_lights_its_token_in_the_bar_and_the_other_way_round(still):
@@ -224,14 +222,12 @@ def test_a_word_opens_its_story_and_back_comes_back(app):
 
 
 def test_a_clicked_component_stays_lit_in_every_stage_until_it_is_let_go_of(app, trace):
-    sent = []
-    app.page.on("websocket", lambda socket: socket.on("framesent", lambda _: sent.append(1)))
     open_canvas(app)
     title, row = (app.page.locator(".bvc-drawn text", has_text=text).first.bounding_box() for text in ("Embed", "rome"))
-    before = len(sent)
+    before = app.sent
     with app.rerun():
         app.page.mouse.click(title["x"] + 22, row["y"] + 6)
-    assert len(sent) == before + 1
+    assert app.sent == before + 1
     component = app.query["component"]
     assert app.explained == app.query["walk"] == f"embeddings.LayerNorm[token=3,hidden={component}]"
     app.page.mouse.move(700, 890)

@@ -107,7 +107,7 @@ def test_in_a_large_window_all_of_it_is_larger_and_pointing_still_finds_the_cell
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_button_can_be_read_under_the_pointer(app, scheme):
-    app.page.emulate_media(color_scheme=scheme)
+    app.use_up().emulate_media(color_scheme=scheme)
     show(app)
     switch = app.page.get_by_role("switch", name="without special tokens")
     special = app.page.locator(".bvc-drawn path[data-key='0']")

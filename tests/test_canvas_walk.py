@@ -55,16 +55,14 @@ def test_another_layer_or_token_while_it_plays_does_not_end_the_walk(app):
 
 
 def test_fast_keys_are_told_one_after_the_other(app):
-    sent = []
-    app.page.on("websocket", lambda socket: socket.on("framesent", lambda _: sent.append(1)))
     stage = open_canvas(app, level="head", play=4)
     stage.focus()
-    before = len(sent)
+    before = app.sent
     for key in (["ArrowRight"] * 3 + ["ArrowLeft"] * 3) * 4 + ["ArrowRight"]:
         app.page.keyboard.press(key)
         app.page.wait_for_timeout(80)  # longer than choices are put together
     wait_for_query(app, play="5")
-    assert len(sent) - before < 12
+    assert app.sent - before < 12
 
 
 def test_a_shape_is_not_drawn_into_one_of_another_kind(still):

@@ -120,7 +120,7 @@ def test_pictures_are_the_shares_in_the_colours_of_the_theme(chromium, server, r
 @pytest.mark.slow
 def test_the_map_and_the_lines_change_with_the_theme(heads):
     for head, theme in enumerate((DARK, LIGHT)):
-        heads.page.emulate_media(color_scheme=theme)
+        heads.use_up().emulate_media(color_scheme=theme)
         with heads.rerun():
             head_button(heads, 2, head).click()
         for name in (".map", ".lines:has(.side)"):

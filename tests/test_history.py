@@ -173,7 +173,7 @@ def test_the_page_of_the_installed_streamlit_says_when_back_or_forward_asks():
 
 def list_places(app, *choices, page="attention"):
     """Choose one after the other; returns what is seen at each step of the history, from the first."""
-    app.page.add_init_script(SLOW_LINE)
+    app.use_up().add_init_script(SLOW_LINE)
     app.open(page, **PLACE)
     seen = [see(app)]
     for choose in choices:

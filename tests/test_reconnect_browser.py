@@ -16,7 +16,7 @@ window.WebSocket = class extends WebSocket {
 
 
 def test_a_page_that_connects_again_is_run_again_so_that_any_process_can_take_it_over(app):
-    app.page.add_init_script(KEEP_LINES)
+    app.use_up().add_init_script(KEEP_LINES)
     app.open("attention", text="The bank of the river was muddy.", token="2")
     before, runs = app.shown(), app.page.evaluate("window.runs")
     assert app.page.evaluate("window.kept.length") == 1
@@ -34,9 +34,9 @@ def test_what_the_framework_could_not_fetch_of_itself_is_there_once_the_network_
     with visit(chromium, server) as app:
         app.open("embeddings")
         whole = app.shown()
-    with visit(chromium, server) as app:
+    with visit(chromium, server, fresh=True) as app:
         app.open()
-        app.page.route("**/PlotlyChart*.js", lambda route: route.abort())
+        app.use_up().route("**/PlotlyChart*.js", lambda route: route.abort())
         with app.page.expect_event("requestfailed"):
             app.page.get_by_role("link", name="Embeddings", exact=True).click()
         with app.reloading():
