@@ -4,7 +4,7 @@ import pytest
 
 from tests.browser import PHONE, WIDE, visit
 from tests.canvas import BLEMISHES
-from tests.factory import base_sized_checkpoint, random_checkpoint
+from tests.factory import random_checkpoint
 
 WORDS = "the old man went to the sea and looked at the ships "
 LARGE = {"num_hidden_layers": 24, "num_attention_heads": 16, "hidden_size": 1024, "intermediate_size": 256}
@@ -14,7 +14,7 @@ INPUTS = {
     "padding": {"pad": "24"},
     "64 tokens": {"text": WORDS * 5 + "in the", "token": "40"},
     "512 tokens": {"text": WORDS * 42 + "in the cold morning light now", "token": "300"},
-    "BERT base": {"model": "base"},
+    "BERT base": {"model": "base_sized"},
     "BERT large": {"model": "large"},
     "without an LM head": {"model": "headless"},
 }
@@ -24,24 +24,30 @@ LEVELS = ("pass", "layer", "head")
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("models")
-    return {
-        "base": base_sized_checkpoint(folder / "base"),
-        "large": random_checkpoint(folder / "large", **LARGE),
-        "headless": random_checkpoint(folder / "headless", kind="base"),
-    }
+def large(tmp_path_factory):
+    return random_checkpoint(tmp_path_factory.mktemp("large"), **LARGE)
+
+
+@pytest.fixture
+def headless(tmp_path):
+    return random_checkpoint(tmp_path, kind="base")
+
+
+def mark(name):
+    """Whether it is left to the slow ones; and a group for whatever reads a large checkpoint, which is made once."""
+    model = INPUTS[name].get("model")
+    return [pytest.mark.slow] * (name in SELDOM) + ([pytest.mark.xdist_group(model)] if model else [])
 
 
 @pytest.mark.parametrize(
     ("name", "size"),
-    [*(pytest.param(name, WIDE, id=name, marks=[pytest.mark.slow] * (name in SELDOM)) for name in INPUTS),
-     *(pytest.param(name, PHONE, id=f"{name} on a phone") for name in ON_PHONES)],
+    [*(pytest.param(name, WIDE, id=name, marks=mark(name)) for name in INPUTS),
+     *(pytest.param(name, PHONE, id=f"{name} on a phone", marks=mark(name)) for name in ON_PHONES)],
 )  # fmt: skip
-def test_every_input_is_drawn_whole(chromium, server, models, name, size):
+def test_every_input_is_drawn_whole(chromium, server, request, name, size):
     query = dict(INPUTS[name])
     if "model" in query:
-        query["model"] = str(models[query["model"]])
+        query["model"] = str(request.getfixturevalue(query["model"]))
     with visit(chromium, server, size, motion="reduce") as app:
         app.open(**query)
         for level in LEVELS:
