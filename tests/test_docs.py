@@ -231,11 +231,13 @@ def quoted():
                 yield pytest.param(span, id=f"{file.name}: {span}")
 
 
+@pytest.mark.xdist_group("quoted")  # all of the sources is read once
 @pytest.mark.parametrize("span", list(quoted()))
 def test_what_is_quoted_exists(span):
     assert exists(span)
 
 
+@pytest.mark.xdist_group("quoted")
 @pytest.mark.parametrize(
     "span",
     ["tests/test_walk.py::test_nothing", "tests/test_nothing.py", "bv.nothing", "bertviz_core.nothing", "draw_nothing",

@@ -2,9 +2,12 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+pytestmark = pytest.mark.xdist_group("sources")  # each file is read once
 
 ROOT = Path(__file__).parents[1]
 CORE, EDGE = "bertviz_core", "edge"
@@ -54,15 +57,20 @@ def dotted(path):
 def imports(name, file):
     """The full names that a module imports, also inside functions: `from a import b` gives a.b."""
     package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+    return _read_imports(package, file.read_text(encoding="utf-8"))
+
+
+@cache
+def _read_imports(package, text):
     found = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
             base = ".".join([*above, *([node.module] if node.module else [])])
             found |= {f"{base}.{alias.name}" for alias in node.names}
-    return found
+    return frozenset(found)
 
 
 def graph(root):

@@ -203,6 +203,7 @@ def test_methods_are_replaced_once_and_keep_what_they_were(monkeypatch):
     assert [getattr(owner, name) for owner, name in plain.items()] == fitted
 
 
+@pytest.mark.xdist_group("sources")
 def test_no_other_module_reaches_inside():
     others = {name: file for name, file in modules(ROOT).items() if name not in INSIDE}
     reached = {
