@@ -7,12 +7,13 @@ import pytest
 import torch
 
 import bertviz_core as bv
-from bertviz_core.analysis.canvas import WHOLE
+from bertviz_core.analysis.canvas import WHOLE, Spot
 from bertviz_core.formula.functions import Apply
 from bertviz_core.formula.markup import write_html
 from bertviz_core.formula.short import write_short
 from bertviz_core.formula.steps import walk_nodes
 from bertviz_core.ui.frame.view import SHOWN
+from bertviz_core.ui.views.overview_stops import list_stops
 from bertviz_core.ui.views.overview_strips import TITLES
 from tests.canvas import Drawn, draw, look, pick
 from tests.factory import random_checkpoint
@@ -274,8 +275,8 @@ def test_of_equal_numbers_none_is_called_the_largest(before, stop):
 def test_who_is_looked_at_most_has_no_rival(before, after):
     for head in range(3):
         for token in range(8):
-            data = tell(after, before, 1, head, token).data
-            said, key = say(data["stops"][2]), data["stops"][2]["worked"]["of"]
+            stop = list_stops(after, Spot(1, head, token, None, range(8)))[2]
+            said, key = say(stop), stop["worked"]["of"]
             row = after[f"{LAYER}.attention.self.probs[head={head},query={token}]"]
             rivals = row if "of words other" not in said else np.where(is_word(after, token), row, -1)
             assert (row[key] == row.max()) == ("of words other" not in said)

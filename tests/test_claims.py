@@ -99,15 +99,15 @@ def tell_all(models, monkeypatch, states):
     """Say all that the pages say in so many random states, none of it false; the names of the claims that were said."""
     said, wrong = set(), []
     for shown in list_states(models, states, SEED):
+        changed, unchanged = (Scene(shown, view) for view in (shown.view, shown.view.unchanged))
         for (module, name), (page, tell) in TELLERS.items():
-            view = enter(monkeypatch, shown, page)
-            if site.get_page(page).unchanged:
-                view = view.unchanged
+            enter(monkeypatch, shown, page)
+            scene = unchanged if site.get_page(page).unchanged else changed
+            view = scene.view
             if page == "heads":
                 leave_out(view, shown)
             if NEEDS.get((module, name), "embeddings.sum") not in view.trace:
                 continue
-            scene = Scene(shown, view)
             for claim in tell(view).claims:
                 said.add(claim.name)
                 wrong += [f"{shown}: {module}.{name}: {why}" for why in find_faults(claim, scene)]

@@ -45,7 +45,7 @@ def oracle(*names):
 
 
 class Scene:
-    """One state's numbers, in double precision."""
+    """One state's numbers, in double precision, each read once."""
 
     def __init__(self, shown: State, view):
         self.shown, self.view, self.trace = shown, view, view.trace
@@ -53,9 +53,13 @@ class Scene:
         self.config, self.tokens = self.trace.model.config, self.trace.tokens
         self.special = self.trace.model.tokenizer.special_tokens
         self.real = np.flatnonzero(self.trace.encoding.mask)
+        self._read = {}
 
     def __getitem__(self, address):
-        return np.asarray(self.trace[address], dtype=np.float64)
+        if address not in self._read:
+            self._read[address] = np.array(self.trace[address], dtype=np.float64)
+            self._read[address].flags.writeable = False  # whoever asks next gets the same
+        return self._read[address]
 
     def __contains__(self, address):
         return address in self.trace
