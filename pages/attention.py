@@ -2,7 +2,7 @@
 
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
-from bertviz_core.ui.views import attention, attention_worked
+from bertviz_core.ui.views import attention, attention_heads, attention_worked
 
 view = open_page(
     "attention",
@@ -12,7 +12,11 @@ view = open_page(
 key, reason = attention.choose_key(view)
 attention.show_weights(view, key)
 attention.show_steps(view, key, reason)
-count = len(view.trace.tokens)
+count, heads = len(view.trace.tokens), view.trace.model.config.num_attention_heads
+if heads > 1:
+    with fold("heads", f"**All {heads} heads** · of layer {view.chosen.layer}, side by side") as opened:
+        if opened:
+            attention_heads.show_heads(view)
 with fold("product", "**One product taken apart** · query and key, component by component") as opened:
     if opened:
         attention_worked.show_pair(view, key)

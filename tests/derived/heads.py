@@ -145,6 +145,13 @@ def all_heads(s: Scene, count: str) -> Truth:
     return Truth(told=[heads], may=pooled(s))
 
 
+@truth("attention", "The heads of layer *")
+def layer_heads(s: Scene, layer: str) -> Truth:
+    """The maps of a layer's heads."""
+    assert int(layer) == s.layer
+    return Truth(told=[s.layer], may=[*range(s.config.num_attention_heads), *pooled(s)])
+
+
 @truth("heads", "Which token attends to which")
 def head_lines(s: Scene) -> Truth:
     """How much of a query's attention goes to tokens that are not drawn."""

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.analysis.ablation import Ablation
 from bertviz_core.analysis.claims import Said, say
-from bertviz_core.analysis.heads import Summary, find_roles, has_shares, is_silent, summarize
+from bertviz_core.analysis.heads import Summary, find_roles, has_shares, is_silent
 from bertviz_core.analysis.openings import open_head, open_key
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heads import LARGEST, draw_head
@@ -22,8 +20,6 @@ from bertviz_core.formula.numbers import format_number, format_short
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.sharing.findings import Found
-from bertviz_core.tracing.remember import remember
-from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame.chart import show_chart
@@ -34,6 +30,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import derived, picks
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.charts import MANY_CELLS, draw_tensor
+from bertviz_core.ui.panels.heads import describe_pooling, read_heads
 from bertviz_core.ui.panels.looks import ALL_ZERO, tell_hardest
 from bertviz_core.ui.panels.moved import draw_difference_chart
 from bertviz_core.ui.panels.panel import format_shape, show_values
@@ -48,31 +45,10 @@ from bertviz_core.ui.views.heads_ablation import (
 from bertviz_core.ui.views.heads_numbers import make_values, render_profile, write_profile
 from bertviz_core.ui.views.heads_worth import FORMULA, Worth, list_marks
 
-PICTURE = 32  # cells along one side of a head's small picture, at most
 NONE = "no role"
-_SLOW_S = 0.5
 
 _STYLE = read_css(Path(__file__).with_name("heads.css"))
 _map = load_component("head_map")
-
-
-def read_heads(trace: Trace, slot: DeltaGenerator | None = None) -> Summary:
-    """All heads of a trace, read once for all sessions. slot: for a progress bar where that takes long; a page has it
-    always, so that what stands below keeps its place."""
-    return remember(trace, "heads", lambda: _read(trace, slot))
-
-
-def _read(trace: Trace, slot: DeltaGenerator | None) -> Summary:
-    start, layers = time.monotonic(), trace.model.config.num_hidden_layers
-
-    def done(layer: int) -> None:
-        if slot is not None and time.monotonic() - start > _SLOW_S:
-            slot.progress((layer + 1) / layers, f"Reading the heads of layer {layer} …")
-
-    found = summarize(trace, PICTURE, done)
-    if slot is not None:
-        slot.empty()
-    return found
 
 
 def write_headline(view: View) -> Said:
@@ -198,7 +174,7 @@ def _show_map(view: View, all_heads: Summary, worth: Worth | None) -> None:
     text = json.dumps(header).encode()
     with open_card(view, ATTENTION, heading, _find_weights(view), name="heads") as tools:
         _map(key="head-map", data=len(text).to_bytes(4, "little") + text + all_heads.pictures.tobytes())
-        if told := f"{tell_pass(view)}{_describe_pooling(all_heads.tokens)}".strip():
+        if told := f"{tell_pass(view)}{describe_pooling(all_heads.tokens)}".strip():
             st.caption(told)
         if worth is not None:
             with tools:
@@ -212,17 +188,6 @@ def _tell_worth(worth: Worth | None) -> str:
 
 def _list_roles(all_heads: Summary, layer: int, head: int) -> list[str]:
     return [role.name for role in find_roles(all_heads.of(layer, head))] or [NONE]
-
-
-def _describe_pooling(tokens: int) -> str:
-    if tokens <= PICTURE:
-        return ""
-    most = -(-tokens // PICTURE)
-    side = f"{most}" if tokens % PICTURE == 0 else f"{most - 1} to {most}"
-    return (
-        f" For {tokens} tokens a cell combines {side} neighbouring queries and keys: their attention weights, "
-        "summed over the keys and averaged over the queries. The large map and the lines show single tokens."
-    )
 
 
 def _list_notes(all_heads: Summary, worth: Worth | None, layer: int, head: int) -> list[str]:

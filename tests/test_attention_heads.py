@@ -1,0 +1,61 @@
+"""The heads of a layer beside the chosen one's weights: each a picture of its own, a click away."""
+
+import base64
+import io
+import re
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.factory import random_checkpoint
+from tests.test_attention_pages import opened
+
+BUTTON = re.compile(
+    r'<button data-head="(\d+),(\d+)" aria-pressed="(\w+)"[^>]*><img src="data:image/png;base64,([^"]+)" alt="">(\d+)<'
+)
+WEIGHTS = "encoder.layer.3.attention.self.probs"
+
+
+def list_buttons(at):
+    bodies = [each.proto.body for each in at.get("html") if '<div class="bv-layer-heads"' in each.proto.body]
+    return [BUTTON.findall(body) for body in bodies]
+
+
+def read_shades(image):
+    """How dark each cell is, from 0 to 1, on the scale of a picture's lightest and darkest one."""
+    pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(image))).convert("RGB")).astype(float).sum(axis=-1)
+    return (pixels.max() - pixels) / np.ptp(pixels)
+
+
+def test_every_head_of_the_layer_is_a_button_with_its_own_weights():
+    at = opened("attention", text="the cat sat on the [MASK]", layer="3", head="5")
+    trace = at.session_state["view"].trace
+    (buttons,) = list_buttons(at)
+    assert [(layer, head, name) for layer, head, _, _, name in buttons] == [("3", str(i), str(i)) for i in range(12)]
+    assert [head for _, head, pressed, *_ in buttons if pressed == "true"] == ["5"]
+    for _, head, _, image, _ in buttons:
+        weights, shades = trace[f"{WEIGHTS}[head={head}]"], read_shades(image)
+        assert shades.shape == weights.shape
+        order = np.argsort(weights, axis=None)
+        assert np.all(np.diff(shades.ravel()[order]) > -0.02), head  # the larger, the darker
+
+
+def test_of_a_change_the_heads_before_and_after_are_shown():
+    at = opened("attention", text="the cat sat", layer="3", changes=f"{WEIGHTS}[head=5]:0", show="Difference")
+    before, after = list_buttons(at)
+    differ = [head for (_, head, _, one, _), (*_, other, _) in zip(before, after, strict=True) if one != other]
+    assert differ == ["5"]
+
+
+@pytest.mark.parametrize(("text", "told"), [("a " * 40, "For 42 tokens"), ("the cat", "")])
+def test_where_tokens_are_pooled_that_is_said(text, told):
+    at = opened("attention", text=text)
+    assert any(told in caption.value for caption in at.caption)
+    assert any("For " in caption.value and "neighbouring" in caption.value for caption in at.caption) == bool(told)
+
+
+def test_a_layer_with_one_head_has_nothing_to_choose_from(monkeypatch, tmp_path):
+    folder = random_checkpoint(tmp_path, num_attention_heads=1)
+    monkeypatch.setenv("BERTVIZ_MODELS", str(folder))
+    assert list_buttons(opened("attention", text="the cat sat")) == []
