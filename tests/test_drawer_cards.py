@@ -50,14 +50,21 @@ def sample(trace, seed, count=1):
     return [random_cell(trace, path, chance) for path in trace.addresses for _ in range(count)]
 
 
-@pytest.fixture(scope="module", params=PROGRAMS)
+@pytest.fixture(
+    scope="module", params=[pytest.param(name, marks=pytest.mark.xdist_group(f"cards: {name}")) for name in PROGRAMS]
+)
 def trace(request, bundled):
     return bv.run(bundled, "When in Rome, do as the [MASK] do.", program=request.param)
 
 
-def test_every_number_has_a_name_a_sentence_and_what_it_was_made_from(trace):
-    for address in sample(trace, 1):
-        _, shown, card = explain(trace, address)
+@pytest.fixture(scope="module")
+def explained(trace):
+    """A number of every step, with its view and its card."""
+    return [(address, *explain(trace, address)) for address in sample(trace, 1)]
+
+
+def test_every_number_has_a_name_a_sentence_and_what_it_was_made_from(explained):
+    for address, _, shown, card in explained:
         assert find_noun(shown.why.cell.path).title in NOUNS_AS_TITLES, address
         assert str(card.sentence) and card.table is not None and card.table.rows, address
         assert all(claim.holds for claim in card.sentence.claims), (address, str(card.sentence))
@@ -78,9 +85,8 @@ def add_up(table):
     return sum(map(read, numbers)), len(rows)
 
 
-def test_the_last_column_of_a_table_adds_up(trace):
-    for address in sample(trace, 2):
-        _, shown, card = explain(trace, address)
+def test_the_last_column_of_a_table_adds_up(explained):
+    for address, _, shown, card in explained:
         why = shown.why
         if card.table.columns[-1] not in ADDING or not card.table.heading.startswith("Made from"):
             continue
@@ -88,9 +94,8 @@ def test_the_last_column_of_a_table_adds_up(trace):
         assert abs(total - why.recomputed) <= 6e-5 * (rows + 1) * max(1.0, abs(why.recomputed)), (address, total)
 
 
-def test_every_operand_that_is_listed_has_its_recorded_number(trace):
-    for address in sample(trace, 3):
-        _, _, card = explain(trace, address)
+def test_every_operand_that_is_listed_has_its_recorded_number(trace, explained):
+    for address, _, _, card in explained:
         for row in card.table.rows:
             for cell in row.cells:
                 if cell.step and re.fullmatch(r"−?\d[\d.,]*(e[+−]\d+)?", cell.text):
@@ -196,9 +201,8 @@ def test_a_number_has_its_place_among_those_beside_it(rome):
     assert tell(rome, cell.format(order[21])).endswith(" It is the 22nd highest of 30,522.")
 
 
-def test_one_part_of_a_sentence_stands_out(trace):
-    for address in sample(trace, 9):
-        _, _, card = explain(trace, address)
+def test_one_part_of_a_sentence_stands_out(explained):
+    for address, _, _, card in explained:
         assert str(card.sentence).count("**") in (0, 2), (address, str(card.sentence))
 
 
