@@ -59,7 +59,8 @@ def find_made(trace: Trace, cell: Address, path: str) -> Address | None:
     if not made.any():
         return None
     sizes = np.where(made, np.abs(np.nan_to_num(trace[place])), -1.0)
-    return _name_place(trace, place, np.unravel_index(int(sizes.argmax()), sizes.shape))
+    largest = np.unravel_index(int(sizes.argmax()), sizes.shape)
+    return _name_place(trace, place, [int(i) for i in largest])
 
 
 def _mark_made(trace: Trace, cell: Address, path: str) -> tuple[Address, np.ndarray]:
