@@ -116,6 +116,10 @@ SAID = {
         "sentence", {"token_type_ids[token=2]": 1}, {},
         "Does segment 1 follow segment 0?", "Does a second sentence follow? There is none",
     ),
+    "a vector that does not move": (
+        "embeddings", {"embeddings.word_embeddings[token=2]": 0.5}, {},
+        "**What if:** your change moves none of the numbers here.", None,
+    ),
     "a direct path that is cut": (
         "add_norm", {f"{L3}.output.residual": "no-residual"}, {},
         "Behind a place where a change cuts this path, nothing of the embedding is left: 0.", None,

@@ -52,7 +52,11 @@ class Outcome:
 
     def say_unreached(self, what: str) -> str:
         """That no change makes a difference to something."""
-        return f"{self.yours} {'does' if self._single else 'do'} not reach {what}"
+        return f"{self.yours} {self.agree('does', 'do')} not reach {what}"
+
+    def agree(self, one: str, many: str) -> str:
+        """The form of a verb that stands behind `yours`."""
+        return one if self._single else many
 
     @property
     def _single(self) -> bool:

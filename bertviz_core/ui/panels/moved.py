@@ -39,6 +39,9 @@ def show_moved(view: View, address: Address, start: Address) -> None:
         st.caption(f"**What if:** {found.say_unreached('this tensor')}; it is the same, bit for bit.")
         return
     far = measure_moved(found.before, found.after, address)
+    if not far.mean:
+        st.caption(f"**What if:** {found.yours} {found.agree('moves', 'move')} none of the numbers here.")
+        return
     before, after = (float(trace[start]) for trace in (found.before, found.after))
     own, name = (escape_markdown(cell_names.shorten(found.after, cell)) for cell in (start, far.largest))
     st.caption(
