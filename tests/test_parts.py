@@ -67,7 +67,12 @@ def model(request, tmp_path_factory):
     return bv.load_model(folder, dtype=torch.float64), pad_to
 
 
-@pytest.fixture(params=("bert", *DOCUMENT_PROGRAMS))
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(name, marks=pytest.mark.xdist_group(f"parts: {name}")) for name in ("bert", *DOCUMENT_PROGRAMS)
+    ],
+)
 def cells(request, model):
     """Some cells of every step, taken apart."""
     checkpoint, pad_to = model
