@@ -1,6 +1,7 @@
 """Padding is no token of the sentence: whatever a page says of a padded one, it says of the sentence alone."""
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -57,20 +58,33 @@ def read_numbers(text):
     return [float(number.replace(",", "")) for number in _NUMBER.findall(text)]
 
 
-@pytest.mark.parametrize("page", [page for page in OF_A_SENTENCE if page != "tokenization"])  # which is about padding
+@cache
+def read_page(page, pad):
+    """What a page says with this padding: in words, as HTML, and of how many tokens."""
+    at = opened(page, pad=pad)
+    return list_said(at), read_html(at), len(at.session_state["view"].trace.tokens)
+
+
+def name_pages(pages):
+    """Tests of a page are in the group of its name, so that it is opened once for all of them."""
+    return pytest.mark.parametrize(
+        "page", [pytest.param(page, marks=pytest.mark.xdist_group(f"padding: {page}")) for page in pages]
+    )
+
+
+@name_pages(page for page in OF_A_SENTENCE if page != "tokenization")  # which is about padding
 def test_a_page_says_of_a_padded_sentence_what_it_says_of_the_sentence(page):
-    plain, padded = (opened(page, pad=pad) for pad in ("off", "16"))
-    assert len(plain.session_state["view"].trace.tokens) == 9 and len(padded.session_state["view"].trace.tokens) == 16
-    said, expected = list_said(padded), list_said(plain)
+    (expected, _, plain), (said, _, padded) = (read_page(page, pad) for pad in ("off", "16"))
+    assert (plain, padded) == (9, 16)
     assert [_NUMBER.sub("#", text) for text in said] == [_NUMBER.sub("#", text) for text in expected]
     for one, other in zip(said, expected, strict=True):
         np.testing.assert_allclose(read_numbers(one), read_numbers(other), rtol=2e-4, atol=2e-3, err_msg=one)
 
 
-@pytest.mark.parametrize("page", OF_A_SENTENCE)
+@name_pages(OF_A_SENTENCE)
 def test_every_page_of_a_padded_sentence_says_what_is_done_about_it(page):
     for pad, there in (("16", True), ("off", False)):
-        assert (ABOUT in read_html(opened(page, pad=pad))) == there, pad
+        assert (ABOUT in read_page(page, pad)[1]) == there, pad
 
 
 def test_a_headline_counts_what_was_typed():
