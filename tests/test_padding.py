@@ -24,6 +24,7 @@ OF_A_SENTENCE = ["overview", *(info.name for info in PAGES if info.stage), "head
 # What is said of the picture itself, in which padding has rows: which of these are drawn.
 _DRAWN = re.compile(
     r" ?Shown: tokens? \d+–\d+ of \d+\.( The download has all values\.)?|; from padding leads none"
+    r"|^Padding is left out\.$"  # of the heads of a layer, side by side
     r"| Difference: [^ ]+\.\]"  # of a number in single precision and in double
 )
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
