@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from edge.headers import CLOSED_TEXT, Frames, list_headers, read_frames, write_cookie_rules
@@ -28,6 +28,7 @@ LARGEST_MESSAGE = 1 << 18
 _METHODS = ("GET", "HEAD", "OPTIONS")
 _CLOSED = re.compile(rf"/({'|'.join(CLOSED)})(/|$)")
 _FILES = re.compile(rf"/({'|'.join(FILES)})/")
+_PAGE = re.compile("[a-z_]+")
 _KNOWN = re.compile(rf"(^|;\s*){VISITOR}=([0-9a-f]{{32}})(;|$)")
 _UNHEARD = (b"range", b"if-range")  # parts of a file, any number of them in one answer: no page of ours asks for any
 _PART = 1 << 16  # bytes of an answer that are handed on at a time: the server keeps no more for who reads slowly
@@ -63,7 +64,7 @@ class Guard:
             begun = True
             await send(message)
 
-        refused = self._refuse_name(scope) or refuse(scope)
+        refused = self._refuse_name(scope) or refuse(scope) or lead_back(scope)
         if refused:
             await refused(scope, receive, send)
             return
@@ -143,6 +144,19 @@ def refuse(scope: Scope) -> Response | None:
     if status == 405:
         refused.headers["Allow"] = ", ".join(_METHODS)
     return refused
+
+
+def lead_back(scope: Scope) -> Response | None:
+    """The way from an address below a page to that page: there Streamlit's own page looks in vain for its scripts.
+
+    The way is a relative one, as whoever stands in front may serve the app below a path of theirs.
+    """
+    path, base = scope["path"], st.get_option("server.baseUrlPath").strip("/")
+    page, *below = path.removeprefix(f"/{base}/" if base else "/").split("/")
+    if not any(below) or not _PAGE.fullmatch(page) or _FILES.search(path):
+        return None
+    asked = scope["query_string"].decode("latin-1")
+    return RedirectResponse("../" * len(below) + page + (f"?{asked}" if asked else ""))
 
 
 async def send_in_parts(message: Message, send: Send) -> None:

@@ -86,3 +86,28 @@ def test_a_large_answer_is_handed_on_in_parts():
     sent.clear()
     run_alone(guard.send_in_parts({"type": "http.response.start", "status": 204}, keep))
     assert sent == [{"type": "http.response.start", "status": 204}]
+
+
+@pytest.mark.parametrize(
+    ("path", "leads"),
+    [
+        ("/attention/attention", "../attention"),
+        ("/attention/a/b/?text=a%20b&layer=2", "../../../attention?text=a%20b&layer=2"),
+        ("/javascript:alert(1)/x", None),
+        ("//elsewhere.test/..", None),
+        ("/attention/", None),
+        ("/attention", None),
+        ("/", None),
+        ("/attention/static/js/none.js", None),
+    ],
+)
+def test_below_a_page_there_is_nothing_but_the_way_back_to_it(path, leads):
+    place, _, query = path.partition("?")
+    found = guard.lead_back({"type": "http", "path": place, "query_string": query.encode()})
+    assert (found and found.headers["location"]) == leads
+
+
+def test_an_address_below_a_page_opens_that_page(app):
+    app.page.goto(f"{app.url}/layers/layers/?layer=3")
+    app.settle()
+    assert app.title == "Layers" and app.query["layer"] == "3"
