@@ -8,6 +8,7 @@ import pytest
 import bertviz_core as bv
 from bertviz_core.analysis.made_from import count_made, find_made
 from bertviz_core.formula.address import read_address
+from bertviz_core.ui.views.heads_numbers import tell_extremes
 from bertviz_core.ui.walk.explain import work_out
 from bertviz_core.ui.walk.rendering import _render_end, _render_line
 from bertviz_core.ui.walk.templates.choosing import explain_number
@@ -195,3 +196,16 @@ def test_every_drawer_after_a_put_vector_has_its_line(red):
         trace = red.with_changes({f"embeddings.{part}": 0.25})
         view, shown, card = open_drawer(trace, "embeddings.sum[token=1,hidden=0]")
         assert "0.2500" in _render_line(view, shown, card)
+
+
+def test_of_one_neuron_and_of_one_head_there_are_not_all(smallest):
+    activation = "encoder.layer.0.intermediate.activation[token=1,intermediate=0]"
+    assert "its only number on GELU" in open_drawer(smallest, activation)[2].picture
+    assert tell_extremes(np.array([[0.5]])).text.startswith("In the only head it is 0.5000")
+
+
+def test_a_largest_score_below_0_is_taken_off_with_one_sign(smallest):
+    cell = "encoder.layer.0.attention.self.probs[head=0,query=0,key=1]"
+    top = float(smallest["encoder.layer.0.attention.self.scores[head=0,query=0]"].max())
+    assert top < 0
+    assert f"e^(s + {-top:.2f})" in open_drawer(smallest, cell)[2].table.columns

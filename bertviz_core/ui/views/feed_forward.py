@@ -105,7 +105,8 @@ def _show_curve(view: View) -> None:
     trace, found = view.trace, _measure(view)
     after = Address.in_layer(view.chosen.layer, "intermediate.activation").fix(token=view.chosen.token)
     top, step = found.strongest(SHOWN), trace.step(after)
-    see = f"All {len(found.before):,} neurons on the curve"
+    many = len(found.before)
+    see = f"All {many:,} neurons on the curve" if many > 1 else "The neuron on the curve"
     heading = Heading(
         see, "a circle's area: how much it writes", view.typeset(step), step.source, after.fix(intermediate=top[0])
     )

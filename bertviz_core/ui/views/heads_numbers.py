@@ -159,6 +159,13 @@ def _choose_end(statistic: Statistic, values: np.ndarray, tokens: int) -> float:
     return float(np.log2(tokens)) if statistic.unit == BITS else float(np.nanmax(values))
 
 
+def _tell_alike(having: int, heads: int) -> str:
+    """The sentence of heads that all have one number. having: how many have any."""
+    if heads == 1:
+        return "In the only head it is {value}"
+    return "In every head it is {value}" if having == heads else "In every head that has one it is {value}"
+
+
 def tell_extremes(values: np.ndarray) -> Said:
     """Which heads have the largest and the smallest number of (layer, head); where all are written alike, that one.
 
@@ -168,7 +175,7 @@ def tell_extremes(values: np.ndarray) -> Said:
     row = values.ravel()[places]
     alike = Claim(
         "heads alike",
-        "In every head it is {value}" if len(places) == values.size else "In every head that has one it is {value}",
+        _tell_alike(len(places), values.size),
         {"value": tell_number(row.max()), "smallest": tell_number(row.min())},
         Relation.SAME,
     )

@@ -38,7 +38,8 @@ def explain_curve(view: View, why: Explanation, found: Parts, applied: Apply) ->
     x = float(why.sources[0].values[0])
     axis = operand.index[-1][0] if operand.index else ""
     others = trace[operand.without(axis)].astype(np.float64).ravel() if axis else np.array([x])
-    note = f"all {len(others):,} of this vector on {name_function(function)}, this one ringed"
+    many = f"all {len(others):,} of this vector" if len(others) > 1 else "its only number"
+    note = f"{many} on {name_function(function)}, this one ringed"
     picture = draw_curve(partial(sample_function, function), x, others, note)
     lead = card.lead(trace, operand, 4)
     inside = take_apart(trace, trace.explain(operand))

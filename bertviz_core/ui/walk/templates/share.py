@@ -32,6 +32,7 @@ def explain_share(view: View, why: Explanation, found: Parts) -> Card:
     shown = choose_shown(shares, own)
     rest = len(shares) - len(shown)
     top = format_short(float(np.max(why.sources[0].values)))
+    less = f"+ {top[1:]}" if top.startswith("\N{MINUS SIGN}") else f"− {top}"
     rows = [
         Row(
             (
@@ -46,7 +47,7 @@ def explain_share(view: View, why: Explanation, found: Parts) -> Card:
         for i in shown
     ]
     ends = [_sum_up(powers, shares, shown, rest)] if rest else []
-    columns = (_WHAT.get(axis, ""), "score", f"e^(s − {top})", "share")
+    columns = (_WHAT.get(axis, ""), "score", f"e^(s {less})", "share")
     table = Table(f"Made from {len(shares):,} scores, largest first", columns, rows, ends)
     note = f"the largest score, {top}, is taken off every score first"
     if is_put(view.trace, why.cell.without(axis)):
