@@ -13,6 +13,7 @@ from bertviz_core.ui.frame import choices, ready, remade, state, stepper, url
 from bertviz_core.ui.frame.keys import TOKEN
 from bertviz_core.ui.frame.site import get_page
 from bertviz_core.ui.frame.view import Selection
+from tests.browser import visit as open_tab
 from tests.test_url import PLACE
 
 # What the server says arrives later, once `window.latency` is set; in order, if that is not changed meanwhile.
@@ -30,6 +31,13 @@ window.WebSocket = class extends WebSocket {
     }
 };
 """
+
+
+@pytest.fixture
+def app(chromium, server):
+    """A tab without a past of its own."""
+    with open_tab(chromium, server, fresh=True) as app:
+        yield app
 
 
 class Query(dict):
