@@ -8,6 +8,7 @@ import pytest
 import bertviz_core as bv
 from bertviz_core.analysis.made_from import count_made, find_made
 from bertviz_core.formula.address import read_address
+from bertviz_core.formula.numbers import format_short
 from bertviz_core.ui.views.heads_numbers import tell_extremes
 from bertviz_core.ui.walk.explain import work_out
 from bertviz_core.ui.walk.rendering import _render_end, _render_line
@@ -209,3 +210,19 @@ def test_a_largest_score_below_0_is_taken_off_with_one_sign(smallest):
     top = float(smallest["encoder.layer.0.attention.self.scores[head=0,query=0]"].max())
     assert top < 0
     assert f"e^(s + {-top:.2f})" in open_drawer(smallest, cell)[2].table.columns
+
+
+def test_what_attention_adds_is_not_brought_along_where_a_document_has_no_output_matrix(bundled):
+    trace = bv.run(bundled, RED, program="forward-pass-note")
+    cell = f"{L2}.attention.output.residual[token=2,hidden=2]"
+    _, _, card = open_drawer(trace, cell)
+    assert [row.cells[0].text for row in card.table.rows] == ["brought along", "added"]
+    added = float(trace[f"{SELF}.context[token=2,concat=2]"])
+    assert f"plus what attention adds, {format_short(added)}." in tell(trace, cell)
+
+
+def test_of_three_parts_of_a_residual_sum_each_has_a_name_of_its_own(bundled):
+    trace = bv.run(bundled, RED, program="formula-post")
+    for cell in (f"{L2}.attention.output.residual", f"{L2}.output.residual"):
+        names = [row.cells[0].text for row in open_drawer(trace, f"{cell}[token=2,hidden=2]")[2].table.rows]
+        assert len({*names}) == 3 and not {"brought along", "added"} & {*names}

@@ -26,7 +26,7 @@ from bertviz_core.ui.walk.pictures import Piece, draw_waterfall, find_usual, rin
 
 _EMBEDDED = "embeddings.sum"
 _BROUGHT, _ADDED = "brought along", "added"  # the parts of a residual sum
-_OUTPUTS = ("dense", "dropout")  # what a sub-layer gives, by the end of its path
+_OUTPUTS = ("dense", "dropout", "context")  # what a sub-layer gives, by the end of its path
 
 
 def explain_sum(view: View, why: Explanation, found: Parts) -> Card:
@@ -48,7 +48,7 @@ def explain_sum(view: View, why: Explanation, found: Parts) -> Card:
 
 def _name_part(why: Explanation, operands: Sequence[Address]) -> str:
     """What a part is called: by its part in a residual sum, by what it stands for among embeddings."""
-    if why.cell.name == "residual" and len(operands) == 1 and why.count > 1:
+    if why.cell.name == "residual" and len(operands) == 1 and why.count == 2:
         return _ADDED if operands[0].name in _OUTPUTS else _BROUGHT
     words = [find_noun(operand.path).word for operand in operands[:2]]
     return " × ".join(word.removesuffix(" embedding") if why.cell.name == "sum" else word for word in words)
