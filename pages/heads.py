@@ -4,7 +4,7 @@ import streamlit as st
 
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
-from bertviz_core.ui.panels.heads import read_heads
+from bertviz_core.ui.panels.head_maps import read_heads
 from bertviz_core.ui.views.heads import show_heads, write_headline
 from bertviz_core.ui.views.heads_ablation import ask_worth
 from bertviz_core.ui.views.heads_numbers import choose_statistic, show_statistic, show_table, write_rules

@@ -20,7 +20,7 @@ from bertviz_core.analysis.ablation import (
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.changes import take_changes
 from bertviz_core.ui.frame.resources import get_findings
-from bertviz_core.ui.panels.heads import read_heads
+from bertviz_core.ui.panels.head_maps import read_heads
 from bertviz_core.ui.views.heads_ablation import ask_worth, measure_worth
 from bertviz_core.ui.views.heads_worth import list_marks
 from tests.factory import random_checkpoint

@@ -226,3 +226,27 @@ def test_of_three_parts_of_a_residual_sum_each_has_a_name_of_its_own(bundled):
     for cell in (f"{L2}.attention.output.residual", f"{L2}.output.residual"):
         names = [row.cells[0].text for row in open_drawer(trace, f"{cell}[token=2,hidden=2]")[2].table.rows]
         assert len({*names}) == 3 and not {"brought along", "added"} & {*names}
+
+
+@pytest.mark.parametrize(
+    ("cell", "owner"),
+    [
+        ("pooler.dense.bias[pooled=3]", "pooler"),
+        ("cls.predictions.transform.dense.bias[transform=3]", "LM head"),
+        ("cls.predictions.decoder.bias[vocab=3]", "LM head"),
+        ("cls.seq_relationship.bias[relation=1]", "next-sentence classifier"),
+        ("encoder.layer.1.attention.self.query.bias[concat=3]", "query of layer 1"),
+        ("embeddings.LayerNorm.weight[hidden=3]", "LayerNorm"),
+    ],
+)
+def test_a_parameter_is_one_of_what_has_it(red, cell, owner):
+    assert f"A parameter of the {owner}: " in tell(red, cell)
+
+
+def test_one_product_raises_and_one_lowers(tmp_path):
+    folder = random_checkpoint(tmp_path, num_attention_heads=2, hidden_size=2, intermediate_size=2)
+    trace = bv.run(bv.load_model(str(folder)), "the cat sat")
+    for token in range(len(trace.tokens)):
+        said = tell(trace, f"encoder.layer.1.attention.self.query[head=1,query={token},head_dim=0]")
+        assert said.startswith("The only number that says what ")
+        assert "1 products" not in said and ", 1 lower it" not in said and " 1 product raise " not in said

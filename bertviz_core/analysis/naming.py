@@ -17,15 +17,24 @@ from bertviz_core.tracing.trace import Trace
 
 @dataclass(frozen=True)
 class Noun:
-    """What the numbers of a tensor are called: as a title, and in a word or two."""
+    """What the numbers of a tensor are called: as a title, and in a word or two.
+
+    module: whose parameters make them, where that is called otherwise.
+    """
 
     title: str
     short: str = ""
+    module: str = ""
 
     @property
     def word(self) -> str:
         """Where there is little room."""
         return self.short or f"{self.title[0].lower()}{self.title[1:]}"
+
+    @property
+    def owner(self) -> str:
+        """What the parameters that make these numbers are parameters of."""
+        return self.module or self.word
 
 
 # By the end of a tensor's path; of several that fit the longest.
@@ -61,19 +70,19 @@ NOUNS: Mapping[str, Noun] = MappingProxyType({
     "output.dense": Noun("Feed-forward output"),
     "output.dropout": Noun("Feed-forward output after dropout", "after dropout"),
     "output.residual": Noun("Residual sum after feed-forward", "residual sum"),
-    "predictions.transform.dense": Noun("LM head, projected", "projected"),
+    "predictions.transform.dense": Noun("LM head, projected", "projected", "LM head"),
     "predictions.transform.activation": Noun("LM head, activation", "activation"),
     "predictions.transform.LayerNorm": Noun("LM head, after LayerNorm", "LM head"),
-    "predictions.decoder": Noun("Logit"),
+    "predictions.decoder": Noun("Logit", module="LM head"),
     "predictions.probs": Noun("Word probability", "probability"),
     "predictions.argmax": Noun("Id of the top prediction", "top id"),
-    "pooler.dense": Noun("Pooler, before tanh", "before tanh"),
+    "pooler.dense": Noun("Pooler, before tanh", "before tanh", "pooler"),
     "pooler.activation": Noun("Pooler output"),
-    "cls.seq_relationship": Noun("Next-sentence logit", "logit"),
+    "cls.seq_relationship": Noun("Next-sentence logit", "logit", "next-sentence classifier"),
     "cls.seq_relationship.probs": Noun("Next-sentence probability", "probability"),
-    "classifier": Noun("Class logit", "logit"),
+    "classifier": Noun("Class logit", "logit", "classifier"),
     "classifier.probs": Noun("Class probability", "probability"),
-    "qa_outputs": Noun("Start and end logit", "logit"),
+    "qa_outputs": Noun("Start and end logit", "logit", "span classifier"),
     "qa_outputs.start": Noun("Start logit"),
     "qa_outputs.start.probs": Noun("Start probability", "probability"),
     "qa_outputs.end": Noun("End logit"),

@@ -13,7 +13,7 @@ PHRASES = {
                          "strongest"],
         "heads": ["A line leads to each row's largest weight", " leads none", "The only head"],
         "heads_ablation": ["Without the only head "],
-        "heads_numbers": [" heads with the largest "],
+        "heads_numbers": [" heads with the largest ", "In the only head "],
         "heads_token_lines": ["Each line is the largest attention weight of any head"],
         "heads_worth": ["Needed most"],
         "layers_flow": [" largest weights, in sentence order", "only the top prediction is shown"],

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from bertviz_core.ui.frame.resources import get_findings
-from bertviz_core.ui.panels.heads import read_heads
+from bertviz_core.ui.panels.head_maps import read_heads
 from bertviz_core.ui.views.heads_ablation import ask_worth, measure_worth
 from bertviz_core.ui.views.heads_worth import list_marks
 from tests.derived.checks import check_cell

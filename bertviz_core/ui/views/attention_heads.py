@@ -15,7 +15,7 @@ from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
-from bertviz_core.ui.panels.heads import describe_pooling, read_heads
+from bertviz_core.ui.panels.head_maps import describe_pooling, read_heads
 from bertviz_core.ui.panels.panel import format_shape
 from bertviz_core.ui.panels.passes import show_passes_html
 

@@ -30,7 +30,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import derived, picks
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.charts import MANY_CELLS, draw_tensor
-from bertviz_core.ui.panels.heads import describe_pooling, read_heads
+from bertviz_core.ui.panels.head_maps import describe_pooling, read_heads
 from bertviz_core.ui.panels.looks import ALL_ZERO, tell_hardest
 from bertviz_core.ui.panels.moved import draw_difference_chart
 from bertviz_core.ui.panels.panel import format_shape, show_values

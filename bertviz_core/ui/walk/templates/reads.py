@@ -155,7 +155,7 @@ def tell_parameter(trace: Trace, cell: Address, values: np.ndarray) -> Said:
     smaller = np.count_nonzero((values < own) & (values > -own)) / len(values)
     parts = {"share": Part(smaller, format_percent), "all": card.count(len(values))}
     layer = f" of layer {cell.layer}" if cell.layer is not None else ""
-    owner = find_noun(cell.path.rpartition(".")[0]).word
+    owner = find_noun(cell.path.rpartition(".")[0]).owner
     form = " In size it is above **{share}** of the {all} in its table."
     return say(
         f"A parameter of the {owner}{layer}: training set it, and it is the same for every sentence.",

@@ -200,7 +200,8 @@ def tell_terms(trace: Trace, why: Explanation, terms: np.ndarray) -> Said:
     """How many terms raise the number and how many lower it; its place among those beside it."""
     cell, at = why.cell, why.cell.at
     up, down = int((terms > 0).sum()), int((terms < 0).sum())
-    counts = {"up": card.count(up), "down": card.count(down), "all": card.count(len(terms), "product")}
+    verbs = {"raise": Part("raises" if up == 1 else "raise"), "lower": Part("lowers" if down == 1 else "lower")}
+    counts = {"up": card.count(up), "down": card.count(down), "all": card.count(len(terms), "product"), **verbs}
     if {"query", "key"} <= at.keys():
         form = "What {asks} asks, compared with what {offers} offers: {all}, {up} for and {down} against."
         who = {"asks": at["query"], "offers": at["key"]}
@@ -212,15 +213,15 @@ def tell_terms(trace: Trace, why: Explanation, terms: np.ndarray) -> Said:
             "head": Part(at["head"]),
             "layer": Part(cell.layer),
             "token": Part(_name_own(trace, cell)),
+            "raising": card.count(up, "product"),
         }
+        many = trace.model.config.head_dim > 1
         form = (
-            f"One of {{width}} numbers that say what {{token}} {_SAYS[cell.name]} in head {{head}} of layer {{layer}}: "
+            f"{'One of {width} numbers that say' if many else 'The only number that says'} what {{token}} "
+            f"{_SAYS[cell.name]} in head {{head}} of layer {{layer}}: {{raising}} {{raise}} it, {{down}} {{lower}} it."
         )
-        raised = Claim(
-            "a number of a head's vector", f"{form}{{up}} products raise it, {{down}} lower it.", {**counts, **place}
-        )
-        return say(raised, tell_rank(trace, cell))
-    form = "{where}{up} of {all} raise it, {down} lower it."
+        return say(Claim("a number of a head's vector", form, {**counts, **place}), tell_rank(trace, cell))
+    form = "{where}{up} of {all} {raise} it, {down} {lower} it."
     where = {"where": Part(tell_where(trace, cell))}
     return say(Claim("terms for and against", form, {**counts, **where}), tell_rank(trace, cell))
 
