@@ -34,6 +34,9 @@ _LENGTHS = (4, 6, 8, 10, 12, 16, 24, 60)  # words of a sentence of one's own
 _CELL = "encoder.layer.{}.attention.self.{}[head={},query={},key={}]"
 
 
+_WAITS = "…"  # stands where something is not known yet
+
+
 @dataclass
 class Tally:
     """What users met, all together.
@@ -132,7 +135,9 @@ class User:
     def _remember(self) -> None:
         talk = self._talk
         page = next((name for name, key in talk.names.items() if key == talk.page), "")
-        self._seen = page, talk.query, talk.list_texts()
+        texts = talk.list_texts()
+        complete = not any(_WAITS in text for text in texts)  # what is worked out meanwhile may be there by then
+        self._seen = page, talk.query, texts if complete else []
 
     async def _come_back(self, since: float) -> ClientConnection:
         """Open the URL that stood there, in a new session: what was on screen must be there again."""

@@ -2,12 +2,14 @@
 
 import json
 import re
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import plotly
 import pytest
+from playwright.sync_api import TimeoutError as TooLate
 
 import bertviz_core as bv
 from bertviz_core.figures.bars import draw_bars
@@ -68,6 +70,16 @@ def test_what_a_chart_has_plotly_fill_in_is_a_number_in_full_or_a_count(draw):
 
 
 @pytest.mark.xdist_group("listener")
+def point_until(seen, box):
+    """Rest the pointer on a cell; where the chart was not ready for that, move it a little."""
+    x, y, width, height = box
+    for step in range(6):
+        seen.page.mouse.move(x + width / 2 + step / 2, y + height / 2)
+        with suppress(TooLate):
+            return seen.wait_for(timeout=5_000)
+    raise AssertionError(f"nothing is said of the cell at {box}")
+
+
 def test_what_is_pointed_at_and_what_is_read_out_is_the_number_in_full(calm):
     """Also what is tiny: of it, six decimals would leave three digits, or none."""
     numbers = np.random.default_rng(0)
@@ -76,10 +88,9 @@ def test_what_is_pointed_at_and_what_is_read_out_is_the_number_in_full(calm):
     values[5, :4] = 0.000512, -7.577e-05, 0.0, 23.456789
     scroll_to(calm, "vectors")
     for row, column in product((0, 3, 5), range(8)):
-        x, y, width, height = cell_box(calm, "vectors", row, column)
-        calm.page.mouse.move(x + width / 2, y + height / 2)
         wanted = format_number(float(np.float32(values[row, column])))
         place = chart(calm, "vectors").locator(".hovertext", has_text=re.compile(rf"key {row} .*head_dim {column}"))
+        point_until(place, cell_box(calm, "vectors", row, column))
         assert place.locator("tspan.line").last.text_content() == wanted
     calm.page.keyboard.press("Shift")
     chart(calm, "vectors").focus()

@@ -25,6 +25,7 @@ MARKS = "".join(  # of links to pages, in the colours of what is seen there
     [_COLOR.format(f".st-key-map > :nth-child({i})", info.kind) for i, info in enumerate(_STAGES, 1)]
     + [_COLOR.format(f".st-key-page-of-{info.name}", info.kind) for info in site.PAGES if info.kind]
 )
+NOTHING_BESIDE = '<i class="bv-nothing" hidden></i>'  # the place that was kept for the drawer is the page's
 _LONGEST = 121  # characters of a text that could not be read as tokens
 
 
@@ -39,10 +40,14 @@ class Bar:
     actions: DeltaGenerator
 
     @classmethod
-    def open(cls, page: str) -> Bar:
-        """Draw the bar, empty. page: the one that is opened, on which the menu that led there is closed."""
+    def open(cls, page: str, *, beside: bool) -> Bar:
+        """Draw the bar, empty. page: the one that is opened, on which the menu that led there is closed.
+
+        beside: whether the drawer's place is kept free from the start.
+        """
         with st.container(key="bar", horizontal=True, vertical_alignment="center", wrap=False):
-            st.html('<button class="bv-skip" data-skip>Skip to the first picture</button>', width="content")
+            kept = " data-beside" if beside else ""
+            st.html(f'<button class="bv-skip" data-skip{kept}>Skip to the first picture</button>', width="content")
             with st.container(width="content"):
                 show_menu("Pages", f"menu-{page}", list_pages, icon=":material/menu:")
             brand = st.container(key="brand", width="content")

@@ -22,13 +22,13 @@ from bertviz_core.tracing.store import is_long
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import load_component
 from bertviz_core.ui.frame import choices, site, state, style, url, what_if
-from bertviz_core.ui.frame.bar import MARKS, Bar, show_map
+from bertviz_core.ui.frame.bar import MARKS, NOTHING_BESIDE, Bar, show_map
 from bertviz_core.ui.frame.controls import EXAMPLES, Asked, show_sentence_editor
 from bertviz_core.ui.frame.fair import await_share, is_admitted
 from bertviz_core.ui.frame.findings import Wanted, show_finding
 from bertviz_core.ui.frame.folds import are_many_open
 from bertviz_core.ui.frame.follow import forget_followed
-from bertviz_core.ui.frame.keys import AGAINST, SHOW, VIEW
+from bertviz_core.ui.frame.keys import AGAINST, SHOW, VIEW, WALK
 from bertviz_core.ui.frame.labels import escape_markdown, tell_padding
 from bertviz_core.ui.frame.overflow import check_kept, kept_usable, tell_overflow
 from bertviz_core.ui.frame.place import choose_place
@@ -76,13 +76,14 @@ def _run(show_drawer: Callable[[View], None]) -> None:
     frame = st.container(key="frame", gap=None)
     with frame:
         _early(key="early")  # the browser loads what draws components while the first real one is still worked out
-        bar = Bar.open(info.name)
+        bar = Bar.open(info.name, beside=info.explains or bool(state.read(WALK)))
     with bar.editor:
         asked = show_sentence_editor()
     bar.show_model(asked.model)
     passed = _run_or_stand_in(info, asked)
     if passed is None:
         bar.show_text(asked.text)
+        st.html(NOTHING_BESIDE)
     else:
         view = _open_view(info.name, passed)
         with get_line().costly() if _is_costly(view) else nullcontext():

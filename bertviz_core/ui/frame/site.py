@@ -29,7 +29,7 @@ class PageInfo:
 
     line: what is seen there, in a few words, `{tokens}` and others for numbers of the pass; stage: the part of the pass
     that it shows; kind: of vector, whose colour it has; unchanged: it compares documents with the pass before any
-    what-if change.
+    what-if change; explains: whether the drawer explains a number of the page's own there, as a rule.
     """
 
     name: str
@@ -40,6 +40,7 @@ class PageInfo:
     stage: Stage | None = None
     kind: str = ""
     unchanged: bool = False
+    explains: bool = True
 
     @property
     def of_sentence(self) -> bool:
@@ -68,7 +69,7 @@ def _show_stage(name: str, stage: Stage, icon: str, line: str, kind: str) -> Pag
 # fmt: off
 # Laid out by hand: an entry reads as a line of a table.
 PAGES = (
-    PageInfo("overview", "Overview", _PASS, ":material/map:", "the whole pass in one picture"),
+    PageInfo("overview", "Overview", _PASS, ":material/map:", "the whole pass in one picture", explains=False),
     PageInfo("tokenization", "Tokenization", _PASS, ":material/content_cut:", "the text becomes {tokens} tokens",
              Stage.INPUT, "prediction"),
     _show_stage("embeddings", Stage.EMBEDDINGS, ":material/layers:", "each token gets {hidden} numbers", "embedding"),
@@ -84,14 +85,16 @@ PAGES = (
     PageInfo("layers", "Layers", _WHOLE, ":material/stacks:", "when the answer is there", kind="norm"),
     PageInfo("story", "Shortest story", _WHOLE, ":material/route:", "from the answer to the ids", kind="prediction"),
     PageInfo("parameters", "Parameters", _WHOLE, ":material/database:", "{parameters} learned numbers"),
-    PageInfo("formulas", "All formulas", _READ, ":material/function:", "each with code and source"),
+    PageInfo("formulas", "All formulas", _READ, ":material/function:", "each with code and source", explains=False),
     PageInfo("documents", "Documents", _READ, ":material/compare:", "where {documents} texts differ from BERT",
              unchanged=True),
     PageInfo("training", "Training", _READ, ":material/model_training:", "a small BERT learns, step by step",
-             unchanged=True),
-    PageInfo("playground", "Playground", _READ, ":material/toys:", "write a formula on this pass", unchanged=True),
-    PageInfo("notebook", "Notebook", _READ, ":material/fact_check:", "its numbers beside these", unchanged=True),
-    PageInfo("notation", "Notation", _READ, ":material/translate:", "rows or columns, which letters"),
+             unchanged=True, explains=False),
+    PageInfo("playground", "Playground", _READ, ":material/toys:", "write a formula on this pass", unchanged=True,
+             explains=False),
+    PageInfo("notebook", "Notebook", _READ, ":material/fact_check:", "its numbers beside these", unchanged=True,
+             explains=False),
+    PageInfo("notation", "Notation", _READ, ":material/translate:", "rows or columns, which letters", explains=False),
 )
 # fmt: on
 _BY_NAME = {info.name: info for info in PAGES}

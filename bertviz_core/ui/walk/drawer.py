@@ -16,6 +16,7 @@ import streamlit as st
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address, Where
 from bertviz_core.ui.frame import choices, site, state, url
+from bertviz_core.ui.frame.bar import NOTHING_BESIDE
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.overflow import kept_usable
@@ -53,6 +54,8 @@ def show_drawer(view: View) -> None:
             _show_told(view, shown, way)
         elif shown is not None:
             _show_refused(view, way, shown)
+        else:
+            st.html(NOTHING_BESIDE)
         if is_cut():
             st.caption(f"This link holds more than the {LONGEST} numbers that a walk may have. The rest was left out.")
     url.publish()
