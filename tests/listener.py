@@ -13,6 +13,10 @@ FAR = "encoder.layer.1.attention.self.value[head=2,key=4,head_dim=6]"  # 900 pix
 TOKENS, WIDTH = 6, {"weights": 6, "vectors": 8}
 CLOSE = 2  # pixels
 FRAME = 124  # pixels at the top that the app's frame covers
+SCROLLED = expand("""([before, by]) => {
+    const main = document.querySelector(':--main'), end = main.scrollHeight - main.clientHeight;
+    return Math.abs(main.scrollTop - Math.max(0, Math.min(end, before + by))) < 2;
+}""")
 
 
 @pytest.fixture(scope="session")
@@ -67,8 +71,10 @@ def scroll_to(app, key):
     """Brings a chart to the middle of the window by hand, as far as the page goes."""
     app.page.mouse.move(60, 500)
     _, top, _, height = box(chart(app, key))
-    app.page.mouse.wheel(0, top + height / 2 - 450)
-    app.page.wait_for_timeout(300)
+    before, by = app.page.evaluate(expand("document.querySelector(':--main').scrollTop")), top + height / 2 - 450
+    app.page.mouse.wheel(0, by)
+    app.page.wait_for_function(SCROLLED, arg=[before, by])
+    app.page.wait_for_timeout(100)
 
 
 def click_cell(app, *cell):
