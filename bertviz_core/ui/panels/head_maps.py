@@ -34,11 +34,12 @@ def _read(trace: Trace, slot: DeltaGenerator | None) -> Summary:
 
 
 def describe_pooling(tokens: int) -> str:
+    """How many tokens a cell of a small picture stands for; "" where that is one."""
     if tokens <= PICTURE:
         return ""
     most = -(-tokens // PICTURE)
     side = f"{most}" if tokens % PICTURE == 0 else f"{most - 1} to {most}"
     return (
         f" For {tokens} tokens a cell combines {side} neighbouring queries and keys: their attention weights, "
-        "summed over the keys and averaged over the queries. The large map and the lines show single tokens."
+        "summed over the keys and averaged over the queries."
     )

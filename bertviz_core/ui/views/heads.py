@@ -174,7 +174,9 @@ def _show_map(view: View, all_heads: Summary, worth: Worth | None) -> None:
     text = json.dumps(header).encode()
     with open_card(view, ATTENTION, heading, _find_weights(view), name="heads") as tools:
         _map(key="head-map", data=len(text).to_bytes(4, "little") + text + all_heads.pictures.tobytes())
-        if told := f"{tell_pass(view)}{describe_pooling(all_heads.tokens)}".strip():
+        pooled = describe_pooling(all_heads.tokens)
+        large = " The large map and the lines show single tokens." if pooled else ""
+        if told := f"{tell_pass(view)}{pooled}{large}".strip():
             st.caption(told)
         if worth is not None:
             with tools:
