@@ -147,11 +147,11 @@ test("a token is lit wherever it stands, and put out only by who lit it", () => 
   document.querySelectorAll = (selector) => (selector === "[data-token]" ? tokens : []);
   const lit = () => tokens.map(({ classes }) => classes.has("bv-lit"));
   const [chart, other] = [{}, {}];
-  listener.light({ row: 1, key: 2 }, chart);
+  listener.lights.light({ row: 1, key: 2 }, chart);
   assert.deepEqual(lit(), [false, true, true]);
-  listener.light(null, other);
+  listener.lights.light(null, other);
   assert.deepEqual(lit(), [false, true, true]);
-  listener.light(null, chart);
+  listener.lights.light(null, chart);
   assert.deepEqual(lit(), [false, false, false]);
 });
 

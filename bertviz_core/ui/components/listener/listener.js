@@ -5,24 +5,24 @@
 // operands by address, the chosen token, the caption of pictures that are taken away, the theme's colours, the address
 // of all that is drawn (history.js).
 
-/** @import { Follow, ListenerData, Lit, Said } from "./types.js" */
+/** @import { ListenerData, Said } from "./types.js" */
 
 import { isSameCell } from "../shared/address.js";
-import { findAround, findInside, makeElement } from "../shared/element.js";
+import { findInside, makeElement } from "../shared/element.js";
 import { CHART } from "../shared/plotly_inside.js";
 import { isRunning, PARTS } from "../shared/streamlit.js";
+import { Focus } from "./focus.js";
+import { Lights } from "./lights.js";
 import {
-  closeMenus, DRAWER, enterEditor, enterPicture, findBack, findEnd, findFocus, findMiddle, findRoots, findScroller, findTitle,
-  findToken, foldDrawer, isFolded, makeReachable, mendLink, nameAgain, placeDrawer, rove, scrollDrawerUp, TITLE, turnMenu,
-  TYPED,
+  closeMenus, DRAWER, enterEditor, enterPicture, findBack, findFocus, findToken, foldDrawer, isFolded, makeReachable, mendLink,
+  placeDrawer, rove, scrollDrawerUp, TITLE, turnMenu, TYPED,
 } from "./page.js";
 import { savePicture } from "./picture.js";
 import { Plot } from "./plot.js";
 import { copyText, writeLink } from "./taken.js";
+import { bringChosen, Wanted } from "./view.js";
 
-const BAR = 124; // pixels at the top of the window that the app's frame covers
 const ANSWER = 2000; // milliseconds in which the server's answer to a closed drawer is waited for
-const SETTLING = 1500; // milliseconds in which charts that are drawn later may push a ring out of sight again
 /** @type {Record<string, (said: string) => unknown>} */
 const SENT = {
   cell: String, step: String, into: String, keep: String, close: () => true, head: String, story: String, token: Number,
@@ -34,7 +34,6 @@ const GOING_ON = ["pointerdown", "wheel", "touchmove", "keydown"]; // by hand
 const PRESSED = "button, a, input, select, textarea, label, summary";
 const OVER = `[role="dialog"], [role="alertdialog"], [role="menu"], :popover-open, dialog[open]`;
 const SCROLLED = `${PARTS["formula-display"]}, ${PARTS["vertical-block"]}:has(> [class*="st-key-chart-"])`;
-const CHOSEN = { '.bv-chips [aria-checked="true"]': ".bv-chips", '[class*="st-key-map-here"]': ".st-key-map" };
 const EDITOR = ".st-key-editor button";
 const PAGES = '.st-key-bar [class*="st-key-menu-"] button';
 const LINK = `${PARTS["popover-body"]} ${PARTS["page-link"]} a`;
@@ -43,16 +42,11 @@ export class Listener {
   /** @type {Map<Element, Plot>} */ plots = new Map(); // by the element that Plotly draws into
   /** @type {ListenerData} */ data = /** @type {any} */ ({});
   /** @type {(name: string, value: unknown) => void} */ send;
-  /** @type {Lit | null} */ lit = null;
-  /** @type {object | null} */ lighter = null; // who lit it
-  /** @type {Record<string, { what: string, place: number }>} */ brought = {}; // by what it was searched with
+  focus = new Focus();
+  wanted = new Wanted();
+  lights = new Lights(() => this.plots.forEach((plot) => plot.drawBands()));
   // The cell whose drawer was closed here, and until when the server's word for it is waited for.
   /** @type {{ cell: string | null, until: number } | null} */ left = null;
-  /** @type {{ cell: string, until: number } | null} */ wanted = null;
-  /** @type {string | null} */ opening = null;
-  /** @type {{ pressed: Element | null } | null} */ closing = null;
-  /** @type {{ element: Element, follow: Follow } | null} */ held = null;
-  /** @type {{ element: Element, again?: string, cell: string } | null} */ opener = null;
   /** @type {AbortController | null} */ stopped = null;
   /** @type {MutationObserver} */ changed;
   /** @type {number | null} */ planned = null;
@@ -79,7 +73,7 @@ export class Listener {
     }
     if (!this.stopped) this.start();
     if (moved) scrollDrawerUp();
-    if (moved) this.wanted = data.cell && !data.own ? { cell: data.cell, until: Infinity } : null;
+    if (moved) this.wanted.want(data.own ? null : data.cell);
     this.sayExplained();
     for (const plot of this.plots.values()) plot.draw();
     this.sync();
@@ -112,15 +106,14 @@ export class Listener {
     listen("click", (event) => this.click(event));
     listen("keydown", (event) => this.key(event));
     listen("pointerover", (event) => event.pointerType !== "touch" && this.point(event));
-    listen("focusin", (event) => this.focus(event));
-    listen("bv-pointed", (event) => this.light(event.detail, event.target)); // a component knows which token it is
+    listen("focusin", (event) => this.enter(event));
+    listen("bv-pointed", (event) => this.lights.light(event.detail, event.target)); // a component knows which token it is
     listen("bv-head", (event) => this.send("head", event.detail));
     for (const name of /** @type {const} */ (["pointerover", "focusin"])) listen(name, ({ target }) => mendLink(target));
     const early = { capture: true, passive: true };
-    /** @param {PointerEvent} event */
-    const touch = ({ pointerType, clientX }) =>
-      Object.assign(this, { touched: pointerType === "touch", held: null, pressed: clientX });
-    listen("pointerdown", touch, early);
+    listen("pointerdown", ({ pointerType, clientX }) => {
+      [this.touched, this.pressed, this.focus.held] = [pointerType === "touch", clientX, null];
+    }, early);
     listen("keydown", (event) => {
       const target = /** @type {Element} */ (event.target);
       if (event.key === "Enter" && target.matches?.(TYPED)) turnMenu(EDITOR, true);
@@ -132,9 +125,9 @@ export class Listener {
     });
   }
 
-  // Whoever goes on by hand is neither scrolled nor led elsewhere.
   release() {
-    this.wanted = this.opening = this.closing = null;
+    this.wanted.release();
+    this.focus.release();
   }
 
   plan() {
@@ -156,24 +149,9 @@ export class Listener {
       plot.listen();
     }
     for (const each of this.app.querySelectorAll(SCROLLED)) makeReachable(each);
-    this.bringChosen();
-    this.reveal();
-    this.settle();
-  }
-
-  // Of the sentence's tokens in the bar the chosen one comes into view, of the map's stages the page's own; once, so that
-  // one may look at others, and again where what came to stand beside it has moved it.
-  bringChosen() {
-    for (const [selector, row] of Object.entries(CHOSEN)) {
-      const chosen = document.querySelector(selector);
-      if (!chosen) continue;
-      const [around, before] = [findAround(chosen, row), this.brought[selector]];
-      const what = `${location.pathname} ${chosen.dataset.token}`;
-      const place = around.scrollLeft + chosen.getBoundingClientRect().left - around.getBoundingClientRect().left;
-      if (before?.what === what && Math.abs(before.place - place) < 2) continue; // pixels are rounded as one scrolls
-      this.brought[selector] = { what, place };
-      around.scrollLeft += findMiddle(chosen) - findMiddle(around);
-    }
+    bringChosen();
+    this.wanted.reveal(this.app, this.focus.opener);
+    this.focus.settle(this.data, this.running);
   }
 
   // Clicks and keys.
@@ -216,8 +194,7 @@ export class Listener {
     const value = SENT[name](given);
     if (name === "cell") return this.explain(String(value), said);
     if (name === "close") return this.leave(said);
-    const again = () => document.querySelector(`[data-${name}="${CSS.escape(given)}"]`);
-    this.held = { element: said, follow: FOLLOWED[name] ?? again };
+    this.focus.go(said, name, given);
     this.send(name, value);
   }
 
@@ -249,19 +226,16 @@ export class Listener {
 
   /** @param {string} address @param {Element} opener */
   explain(address, opener) {
-    if (!opener.closest(DRAWER)) {
-      this.opener = { element: opener, again: nameAgain(opener), cell: address };
-      placeDrawer(this.pressed);
-    }
-    this.opening = address;
+    if (!opener.closest(DRAWER)) placeDrawer(this.pressed);
+    this.focus.open(address, opener);
     this.left = null;
     this.send("cell", address);
-    this.settle();
+    this.focus.settle(this.data, this.running);
   }
 
   /** @param {Element | null} pressed */
   leave(pressed) {
-    this.closing = { pressed };
+    this.focus.close(pressed);
     this.left = { cell: this.data.cell, until: performance.now() + ANSWER };
     this.sayExplained();
     this.send("close", true);
@@ -290,93 +264,22 @@ export class Listener {
     document.dispatchEvent(new CustomEvent("bv-explained", { detail }));
   }
 
-  // Where the keyboard goes on: in the drawer once it is open, after a step with the next, at the end where it began.
-  settle() {
-    const focus = findFocus();
-    const lost = !focus || focus === document.body;
-    const title = document.querySelector(TITLE);
-    if (this.opening && title && isSameCell(this.opening, this.data.cell)) {
-      this.opening = null;
-      this.hold(title, findTitle);
-    } else if (this.closing && (!this.data.cell || this.data.own) && (lost || focus === this.closing.pressed || focus === title)) {
-      this.closing = this.held = null;
-      this.goBack();
-    } else if (this.held && !this.closing && !this.held.element.isConnected && lost) {
-      const next = this.held.follow(this.running);
-      if (next) this.hold(next, this.held.follow);
-    }
-  }
-
-  /** @param {Element} element @param {Follow} follow */
-  hold(element, follow) {
-    this.held = { element, follow };
-    element.focus({ preventScroll: true });
-  }
-
-  goBack() {
-    const { element, again } = this.opener ?? {};
-    const there = element?.isConnected ? element : again ? document.querySelector(again) : null;
-    there?.focus({ preventScroll: true });
-  }
-
   get running() {
     return isRunning(this.app) ?? false;
   }
-
-  // Pointing: a token is lit wherever it stands.
 
   /** @param {PointerEvent} event */
   point(event) {
     const path = event.composedPath();
     if (path.some((each) => this.plots.has(/** @type {Element} */ (each)))) return; // the chart says itself which token it is
-    this.light(findToken(path), this);
+    this.lights.light(findToken(path), this);
   }
 
   /** @param {FocusEvent} event */
-  focus(event) {
+  enter(event) {
     const plot = this.plots.get(/** @type {Element} */ (event.target));
     if (plot) plot.enter();
-    else this.light(findToken(event.composedPath()), this);
-  }
-
-  // lit: the token whose row is lit, and the one whose column as a key is. Only who lit it puts it out: a chart says late
-  // that the pointer has left it.
-  /** @param {Lit | null} lit @param {object | null} by */
-  light(lit, by) {
-    if (!lit && by !== this.lighter) return;
-    this.lighter = by;
-    if (lit?.row === this.lit?.row && lit?.key === this.lit?.key) return;
-    this.lit = lit;
-    for (const root of findRoots()) {
-      for (const each of root.querySelectorAll("[data-token]")) {
-        const token = Number(each.dataset.token);
-        each.classList.toggle("bv-lit", token === lit?.row || token === lit?.key);
-      }
-    }
-    for (const plot of this.plots.values()) plot.drawBands();
-  }
-
-  // Whether a cell was clicked where it is still seen: then nothing moves under the pointer.
-  /** @param {string} cell */
-  isClicked(cell) {
-    if (!this.opener?.element.isConnected || !isSameCell(this.opener.cell, cell)) return false;
-    const { top, bottom } = this.opener.element.getBoundingClientRect();
-    return top >= BAR && bottom <= findEnd();
-  }
-
-  // The cell of a link, or one that was walked to, is brought into what frame and drawer leave of the window; once.
-  reveal() {
-    if (!this.wanted || performance.now() > this.wanted.until || this.isClicked(this.wanted.cell)) return;
-    const onPage = (/** @type {Element} */ ring) => ring.checkVisibility() && !ring.closest(DRAWER);
-    const rings = [...this.app.querySelectorAll(".bv-ring")].filter(onPage);
-    if (!rings.length) return;
-    if (this.wanted.until === Infinity) this.wanted.until = performance.now() + SETTLING;
-    const end = findEnd();
-    const boxes = rings.map((ring) => ring.getBoundingClientRect());
-    if (boxes.some(({ top, bottom }) => top >= BAR && bottom <= end)) return;
-    const clicked = rings.find((ring) => this.opener?.element.contains(ring)) ?? rings[0];
-    const { top, bottom } = clicked.getBoundingClientRect();
-    findScroller(clicked).scrollBy({ top: (top + bottom) / 2 - (BAR + end) / 2, behavior: "instant" });
+    else this.lights.light(findToken(event.composedPath()), this);
   }
 
   // Words for eyes and ears.
@@ -397,12 +300,3 @@ export class Listener {
     this.say(text);
   }
 }
-
-// After a step on or back: the operand that matters most. Where there is none, once all has been drawn: the title.
-/** @type {Record<string, Follow>} */
-const FOLLOWED = {
-  step: (running) => document.querySelector(`${DRAWER} td button[data-step]`) ?? (running ? null : findTitle()),
-  into: (running) => FOLLOWED.step(running),
-  story: (running) => FOLLOWED.step(running),
-  keep: (running) => FOLLOWED.step(running),
-};

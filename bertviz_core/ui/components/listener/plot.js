@@ -35,7 +35,7 @@ export class Plot {
     this.handlers = {
       plotly_click: (/** @type {PlotlyEvent} */ event) => this.click(event),
       plotly_hover: (/** @type {PlotlyEvent} */ event) => this.hover(event),
-      plotly_unhover: () => listener.light(null, this),
+      plotly_unhover: () => listener.lights.light(null, this),
       plotly_afterplot: () => this.read(),
     };
     this.stopped = new AbortController();
@@ -106,7 +106,7 @@ export class Plot {
   /** @param {PlotlyEvent} given */
   hover({ points: [point] }) {
     const found = this.locate(point);
-    this.listener.light(found ? readTokens(found.offer.address(found.place)) : null, this);
+    this.listener.lights.light(found ? readTokens(found.offer.address(found.place)) : null, this);
   }
 
   // A token's name beside a row or column is the token: pointed at it is lit, clicked it is chosen, as the key where
@@ -115,8 +115,8 @@ export class Plot {
   move(event) {
     this.writeInFull();
     const name = this.readName(event);
-    if (name) this.listener.light({ row: name.token, key: name.token }, this);
-    else if (this.named) this.listener.light(null, this);
+    if (name) this.listener.lights.light({ row: name.token, key: name.token }, this);
+    else if (this.named) this.listener.lights.light(null, this);
     this.named = name !== null;
     this.drawn.classList.toggle("bv-naming", this.named);
   }
@@ -241,7 +241,7 @@ export class Plot {
   }
 
   drawBands() {
-    const { lit } = this.listener;
+    const { lit } = this.listener.lights;
     const boxes = lit ? this.offers.flatMap((offer) => offer.listBands(lit)) : [];
     this.bands.replaceChildren(...boxes.flatMap((box) => makeMark("bv-band", box)));
   }
@@ -252,14 +252,14 @@ export class Plot {
     const { offer, place } = this.current();
     this.shown = { more };
     this.drawCursor();
-    this.listener.light(readTokens(offer.address(place)), this);
+    this.listener.lights.light(readTokens(offer.address(place)), this);
     this.listener.say(offer.describe(place) + more);
   }
 
   hideCursor() {
     this.shown = null;
     this.drawCursor();
-    this.listener.light(null, this);
+    this.listener.lights.light(null, this);
   }
 
   drawCursor() {

@@ -1,7 +1,5 @@
 // What the server sends to the listener (ui/walk/way.py), and what charts offer.
 
-import type { Plot } from "./plot.js";
-
 /** The address of what is drawn. link: with what decides about it where that is usual as well. */
 export interface Said {
   page: string;
@@ -48,5 +46,3 @@ export interface Found {
 
 /** Finds where the focus goes on; running: while a script runs. */
 export type Follow = (running?: boolean) => Element | null | undefined;
-
-export type Lighter = Plot | object;

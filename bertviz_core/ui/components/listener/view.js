@@ -1,0 +1,63 @@
+// What is scrolled into view by itself: what is chosen in the frame, and the cell that a link or a walk led to.
+
+import { isSameCell } from "../shared/address.js";
+import { findAround } from "../shared/element.js";
+import { DRAWER, findEnd, findMiddle, findScroller } from "./page.js";
+
+const BAR = 124; // pixels at the top of the window that the app's frame covers
+const SETTLING = 1500; // milliseconds in which charts that are drawn later may push a ring out of sight again
+const CHOSEN = { '.bv-chips [aria-checked="true"]': ".bv-chips", '[class*="st-key-map-here"]': ".st-key-map" };
+
+/** @type {Record<string, { what: string, place: number }>} */
+const brought = {}; // by what it was searched with
+
+// Of the sentence's tokens in the bar the chosen one comes into view, of the map's stages the page's own; once, so that
+// one may look at others, and again where what came to stand beside it has moved it.
+export function bringChosen() {
+  for (const [selector, row] of Object.entries(CHOSEN)) {
+    const chosen = document.querySelector(selector);
+    if (!chosen) continue;
+    const [around, before] = [findAround(chosen, row), brought[selector]];
+    const what = `${location.pathname} ${chosen.dataset.token}`;
+    const place = around.scrollLeft + chosen.getBoundingClientRect().left - around.getBoundingClientRect().left;
+    if (before?.what === what && Math.abs(before.place - place) < 2) continue; // pixels are rounded as one scrolls
+    brought[selector] = { what, place };
+    around.scrollLeft += findMiddle(chosen) - findMiddle(around);
+  }
+}
+
+// The cell that is brought into what frame and drawer leave of the window; once.
+export class Wanted {
+  /** @type {{ cell: string, until: number } | null} */ wanted = null;
+
+  /** @param {string | null} cell */
+  want(cell) {
+    this.wanted = cell ? { cell, until: Infinity } : null;
+  }
+
+  // Whoever goes on by hand is not scrolled.
+  release() {
+    this.wanted = null;
+  }
+
+  // opener: what was clicked, and for which cell. Where that is still seen, nothing moves under the pointer.
+  /** @param {Element} app @param {{ element: Element, cell: string } | null} opener */
+  reveal(app, opener) {
+    if (!this.wanted || performance.now() > this.wanted.until) return;
+    if (opener?.element.isConnected && isSameCell(opener.cell, this.wanted.cell) && isSeen(opener.element)) return;
+    const onPage = (/** @type {Element} */ ring) => ring.checkVisibility() && !ring.closest(DRAWER);
+    const rings = [...app.querySelectorAll(".bv-ring")].filter(onPage);
+    if (!rings.length) return;
+    if (this.wanted.until === Infinity) this.wanted.until = performance.now() + SETTLING;
+    if (rings.some(isSeen)) return;
+    const clicked = rings.find((ring) => opener?.element.contains(ring)) ?? rings[0];
+    const { top, bottom } = clicked.getBoundingClientRect();
+    findScroller(clicked).scrollBy({ top: (top + bottom) / 2 - (BAR + findEnd()) / 2, behavior: "instant" });
+  }
+}
+
+/** @param {Element} element */
+function isSeen(element) {
+  const { top, bottom } = element.getBoundingClientRect();
+  return top >= BAR && bottom <= findEnd();
+}
