@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -132,11 +132,17 @@ def test_what_streamlit_sends_is_compressed_before_anybody_asks(tmp_path):
 
 
 async def pid_of(replica):
-    reader, writer = await asyncio.open_unix_connection(replica.place.socket(replica.number))
-    writer.write(b"GET / HTTP/1.0\r\n\r\n")
-    pid = int((await reader.read()).rpartition(b"\n")[2])
-    writer.close()
-    return pid
+    """Who serves. Who is asked in the moment of their end says nothing: then, as nginx does, the next one is asked."""
+    answer = b""
+    while not answer:
+        reader, writer = await asyncio.open_unix_connection(replica.place.socket(replica.number))
+        try:
+            writer.write(b"GET / HTTP/1.0\r\n\r\n")
+            with suppress(ConnectionResetError):
+                answer = await reader.read()
+        finally:
+            writer.close()
+    return int(answer.rpartition(b"\n")[2])
 
 
 async def other_than(pid, replica):

@@ -40,14 +40,10 @@ class Bar:
     actions: DeltaGenerator
 
     @classmethod
-    def open(cls, page: str, *, beside: bool) -> Bar:
-        """Draw the bar, empty. page: the one that is opened, on which the menu that led there is closed.
-
-        beside: whether the drawer's place is kept free from the start.
-        """
+    def open(cls, page: str) -> Bar:
+        """Draw the bar, empty. page: the one that is opened, on which the menu that led there is closed."""
         with st.container(key="bar", horizontal=True, vertical_alignment="center", wrap=False):
-            kept = " data-beside" if beside else ""
-            st.html(f'<button class="bv-skip" data-skip{kept}>Skip to the first picture</button>', width="content")
+            st.html('<button class="bv-skip" data-skip>Skip to the first picture</button>', width="content")
             with st.container(width="content"):
                 show_menu("Pages", f"menu-{page}", list_pages, icon=":material/menu:")
             brand = st.container(key="brand", width="content")

@@ -72,11 +72,12 @@ def _run(show_drawer: Callable[[View], None]) -> None:
     url.begin_run(info.name)
     forget_followed()
     forget_teller()
-    st.html(style.write_css(style.read_colors(), MARKS))
+    beside = info.explains or bool(state.read(WALK))
+    st.html(style.write_css(style.read_colors(), MARKS, beside=beside))
     frame = st.container(key="frame", gap=None)
     with frame:
         _early(key="early")  # the browser loads what draws components while the first real one is still worked out
-        bar = Bar.open(info.name, beside=info.explains or bool(state.read(WALK)))
+        bar = Bar.open(info.name)
     with bar.editor:
         asked = show_sentence_editor()
     bar.show_model(asked.model)

@@ -21,10 +21,16 @@ _RULES = " ".join(
     for name in ("style.css", "card.css", "drawer.css")
     for word in read_rules(Path(__file__).with_name(name)).split()
 )
+_KEPT = "[data-beside]"  # in the rules: on a page that keeps the drawer's place free
+# The sheet itself says whether that is so: no element beside it is sure to be drawn as early.
+_RULES_BESIDE = {True: _RULES.replace(_KEPT, ".st-key-frame"), False: _RULES.replace(_KEPT, "#bv-drawer-title")}
 
 
-def write_css(colors: Palette, more: str = "") -> str:
-    """The app's style sheet, in the colours of a theme."""
+def write_css(colors: Palette, more: str = "", *, beside: bool = False) -> str:
+    """The app's style sheet, in the colours of a theme.
+
+    beside: whether the drawer's place is kept free before it is there.
+    """
     first, second = colors.segments
     names = {
         "text": colors.text,
@@ -49,7 +55,7 @@ def write_css(colors: Palette, more: str = "") -> str:
         f".bv-picture .bv-of-{kind}{{fill:var(--bv-{kind}-cell)}}"
         for kind in colors.kinds
     )
-    return f"<style>:root{{{variables}}}{_RULES}{kinds}{more}</style>"
+    return f"<style>:root{{{variables}}}{_RULES_BESIDE[beside]}{kinds}{more}</style>"
 
 
 def read_colors() -> Palette:
