@@ -1,8 +1,13 @@
 """An interactive visual explorer of BERT: `streamlit run app.py`."""
 
+from base64 import b64encode
+from pathlib import Path
+
 import streamlit as st
 
 from edge.inside import is_run_of_visitor
+
+ICON = Path(__file__).parent / "bertviz_core" / "ui" / "frame" / "icon.png"
 
 
 @st.cache_resource(show_spinner="The server has just started and loads the model. This page goes on by itself …")
@@ -17,7 +22,9 @@ def prepare() -> None:
 
 
 if is_run_of_visitor():
-    st.set_page_config(page_title="BERT, every number", page_icon="bertviz_core/ui/frame/icon.png", layout="wide")
+    # As part of the page: a file's picture would be looked at, and put where browsers find it, in each run.
+    icon = f"data:image/png;base64,{b64encode(ICON.read_bytes()).decode()}"
+    st.set_page_config(page_title="BERT, every number", page_icon=icon, layout="wide")
     prepare()
 
     from bertviz_core.ui.frame.shell import run_app  # by then it is there

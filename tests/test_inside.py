@@ -4,6 +4,7 @@ import ast
 import importlib
 import inspect
 import re
+from copy import deepcopy
 from pathlib import Path
 
 import plotly.graph_objects as go
@@ -11,8 +12,11 @@ import pytest
 import streamlit
 import uvicorn
 from starlette.websockets import WebSocket
+from streamlit.cursor import Cursor, RunningCursor
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
@@ -82,8 +86,19 @@ ATTRIBUTES = {
     ),
     Protocol: ("parser_exc", "close_sent", "data_to_send"),
     go.Figure: ("to_dict", "to_json"),
+    DeltaGenerator: (
+        "__deepcopy__",
+        "_block_type",
+        "_creating_fragment_id",
+        "_cursor",
+        "_form_data",
+        "_parent",
+        "_root_container",
+    ),
+    Cursor: ("_transient_elements",),
 }
 SIGNATURES = {
+    DeltaGenerator: ["root_container", "cursor", "parent", "block_type"],
     AppSession.request_rerun: ["self", "client_state"],
     AppSession.handle_backmsg_exception: ["self", "e"],
     ScriptRunner._run_script: ["self", "rerun_data"],
@@ -201,6 +216,38 @@ def test_methods_are_replaced_once_and_keep_what_they_were(monkeypatch):
     fit_gate()
     pass_over_late_requests()
     assert [getattr(owner, name) for owner, name in plain.items()] == fitted
+
+
+def test_places_are_copied_apart_from_what_goes_on(monkeypatch):
+    """As Streamlit needs it: what is drawn into a part later begins where it began, wherever the page has got to."""
+    monkeypatch.setattr(DeltaGenerator, "__deepcopy__", None)
+    monkeypatch.setattr(Cursor, "__deepcopy__", None, raising=False)
+    streamlit_inside.copy_places_by_fields()
+    page = RunningCursor(0)
+    page.lock_element()
+    main = DeltaGenerator(0, page)
+    card = DeltaGenerator(0, page.open_block(), main, "vertical")
+    spun = DeltaGenerator(0, page.lock_element(), card)
+    spun._cursor._transient_elements[0] = Element()
+    spun._form_data = card._creating_fragment_id = "f"
+    places = (main, card, spun)
+    copied = deepcopy(places)
+    assert [write_place(place) for place in copied] == [write_place(place) for place in places]
+    assert copied[1]._parent is copied[0] and copied[2]._parent is copied[1]
+    before = [write_place(place) for place in copied]
+    for place in (main, card):
+        place._cursor.lock_element()
+        place._cursor._transient_elements[3] = Element()
+    spun._cursor._transient_elements[1] = Element()
+    assert [write_place(place) for place in copied] == before
+
+
+def write_place(place):
+    cursor = place._cursor
+    return (
+        *(place._root_container, place._block_type, place._form_data, place._creating_fragment_id),
+        *(type(cursor), cursor.root_container, cursor.parent_path, cursor.index, str(cursor._transient_elements)),
+    )
 
 
 @pytest.mark.xdist_group("sources")
