@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Collection
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -80,13 +81,16 @@ class Guard:
         heard = Headers(scope=scope)
         origin = find_origin(heard, is_encrypted(scope, heard))
         with self._sockets.hold(read_visitor(heard)) as admitted:
+            said = tell_if_gone(send)
             if admitted and origin is not None and not self._refuse_name(scope):
-                said = tell_if_gone(send)
                 told = [(b"origin", origin.encode("latin-1"))] if origin else []
                 scope = _leave_out(scope, (b"origin",))
                 await self._app({**scope, "headers": [*scope["headers"], *told]}, hear_wanted(receive, said), said)
             else:
-                await send({"type": "websocket.close", "code": TOO_MUCH})
+                if not admitted:
+                    await self._sockets.keep_waiting()
+                with suppress(OSError):  # gone meanwhile
+                    await said({"type": "websocket.close", "code": TOO_MUCH})
 
     def _refuse_name(self, scope: Scope) -> Response | None:
         """The answer to who asks by a name that is not ours: a page elsewhere may have its own name lead here."""

@@ -25,6 +25,7 @@ LONGEST_NAME = 200  # characters of a page's name
 SILENT_S = 20.0  # a page asks for its first run at once; who has asked for nothing by then is hung up on
 EACH, NAMELESS = 40, 400  # sockets of one visitor in a process at a time; of all together who sent no cookie
 KEPT_S = 5.0  # a socket that was hung up on is counted as its visitor's
+REFUSED_S, MOST_REFUSED = 1.0, 200  # who has too many hears so after this time, if not more of them wait for that
 TOO_MUCH = 1008  # the code of one that was closed for what it takes
 _HASH = re.compile(r"[0-9a-f]{0,64}")  # what Streamlit calls pages and their parts
 _NOT_OURS = 1003  # the code of a socket that was closed for what it said
@@ -84,6 +85,17 @@ class Sockets:
 
     def __init__(self) -> None:
         self._open = Counter[str]()
+        self._refused = 0
+
+    async def keep_waiting(self) -> None:
+        """Before one is refused: who asks again as soon as it is costs the server a handshake each time."""
+        if self._refused >= MOST_REFUSED:
+            return
+        self._refused += 1
+        try:
+            await asyncio.sleep(REFUSED_S)
+        finally:
+            self._refused -= 1
 
     @contextmanager
     def hold(self, visitor: str) -> Iterator[bool]:

@@ -10,6 +10,8 @@ from uvicorn import Config
 from uvicorn.server import ServerState
 
 from edge import inside, line
+from edge.guard import VISITOR, Guard
+from edge.headers import Frames
 from edge.inside import name_kind, read_message
 from edge.line import MOST_WIDGETS, hear_wanted
 from tests.edge import check_floods
@@ -209,6 +211,28 @@ def test_one_visitor_opens_some_sockets_and_takes_no_others(visitor, most):
             assert admitted
     with sockets.hold(visitor) as admitted:
         assert admitted
+
+
+def test_who_is_refused_waits_for_the_word_where_not_too_many_do(monkeypatch):
+    monkeypatch.setattr(line, "EACH", 0)
+    monkeypatch.setattr(line, "MOST_REFUSED", 2)
+    monkeypatch.setattr(line, "REFUSED_S", 0.1)
+    told = []
+
+    async def knock(guard, number):
+        async def hear(message):
+            told.append((number, message["code"]))
+
+        heard = [(b"cookie", f"{VISITOR}={number:032x}".encode())]
+        await guard({"type": "websocket", "scheme": "ws", "headers": heard}, None, hear)
+
+    async def knock_together():
+        guard = Guard(None, Frames())
+        for first in (0, 4):  # who was told waits no longer
+            await asyncio.gather(*(knock(guard, first + i) for i in range(4)))
+
+    run_alone(knock_together())
+    assert told == [(number, line.TOO_MUCH) for number in (2, 3, 0, 1, 6, 7, 4, 5)]
 
 
 @pytest.mark.parametrize("asked", [False, True])
