@@ -82,6 +82,12 @@ test("a click on a token, a layer and a head goes there, and says so in one mess
   assert.deepEqual([canvas.place.level, sent[1][1].head], ["head", 1]);
 });
 
+test("of a long sentence a click chooses the token that stands there, whichever rows were sent", () => {
+  const { canvas } = openCanvas({ token: 20 }, { more: { window: { start: 20, stop: 24, total: 40 } } });
+  canvas.stage.send("click", { clientX: 30, clientY: rowMiddle(canvas.frame, 2) });
+  assert.equal(canvas.place.token, 22);
+});
+
 test("only one message is on its way; what is not answered is said again", () => {
   const { canvas, sent } = openCanvas();
   clock.pass(1600);

@@ -74,6 +74,18 @@ test("5: scores become powers of e and shares", () => {
   assert.equal(texts["others name"], undefined);
 });
 
+test("5: what lies out of sight has the shares of its rows, and of the tokens that were not sent", () => {
+  const { worked } = makeData().stops[4];
+  const stops = makeData().stops.map((stop, i) => (i === 4 ? { ...stop, worked: { ...worked, others: 0.25 } } : stop));
+  const rest = (height) => {
+    const { canvas: { frame }, shapes } = draw(5, {}, { height, more: { stops } });
+    const hidden = worked.shares.filter((_, i) => i < frame.first || i >= frame.first + frame.count);
+    near((box(shapes, "others").h + 1.5) / (frame.row * frame.count), hidden.reduce((all, share) => all + share, 0.25));
+    return hidden.length;
+  };
+  assert.deepEqual([rest(720), rest(161)], [0, 2]);
+});
+
 test("5: the shares tile their stack from the top, each as high as it is large", () => {
   const { canvas, shapes } = draw(5);
   const { shares } = canvas.data.stops[4].worked;

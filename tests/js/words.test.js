@@ -54,7 +54,7 @@ test("the headline answers: what a head looks at, what a layer does", () => {
 });
 
 test("a head that was not announced says itself what it looks at", () => {
-  const { canvas } = openCanvas({ level: "head", token: 2 });
+  const { canvas } = openCanvas({ level: "head", token: 2 }, { more: { most: { ...makeData().most, text: "announced" } } });
   const weights = canvas.data.tokens.map((_, key) => canvas.stages.get("head.weights").values[2 * 4 + key]);
   const key = weights.indexOf(Math.max(...weights));
   assert.match(text(canvas.chrome.title.innerHTML), new RegExp(`“cat” looks at “\\${canvas.data.tokens[key].text}” with`));
@@ -121,6 +121,17 @@ test("what is not drawn of special tokens is their share", () => {
 test("a ribbon is the mean of as many heads as a layer has", () => {
   const { canvas } = openCanvas({}, { more: { size: { ...makeData().size, heads: 5 } } });
   assert.match(Object.values(drawnTexts(canvas, "legend")).join("\n"), /Ribbons: attention of “the”, mean of 5 heads, opacity/);
+});
+
+test("what goes to rows out of sight is told whole, above them and below", () => {
+  const outside = { ...makeData().outside, 1: { before: 0.125, after: 0.25 } };
+  const { canvas } = openCanvas({ token: 0 }, { height: 161, more: { outside } });
+  const stubs = () => ["above", "below"].map((side) => Number(shapes(canvas, "ribbons")[`ribbons.1 ${side}`]["data-outside"]));
+  const weights = canvas.stages.get("ribbons.1").values;
+  assert.equal(canvas.frame.count, 2);
+  assert.deepEqual(stubs(), [0.125, 0.25 + weights[2] + weights[3]]);
+  canvas.stage.send("wheel", { deltaX: 0, deltaY: canvas.frame.row });
+  assert.deepEqual(stubs(), [0.125 + weights[0], 0.25 + weights[3]]);
 });
 
 test("a ribbon says which weight it is, of which layer and key", () => {
