@@ -42,6 +42,8 @@ test("what is not shown of a token is told of that one, wherever it stands in th
     return lines.said.textContent.split(" Not shown: ")[1];
   });
   assert.deepEqual(told, ["0.1250.", "0.2500.", "0.5000."]);
+  lines.point("key", 1);
+  assert.match(lines.said.textContent, /^6 b is attended to most by 6 b 0\.7500, 5 a 0\.2500, 7 c 0\.0000\.$/); // nothing of a query
 });
 
 test("a token that is pointed at says what it attends to, or who attends to it, the largest first", () => {

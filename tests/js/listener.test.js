@@ -66,6 +66,26 @@ test("a button inside of what says something is itself alone", () => {
   assert.deepEqual(sent, []);
 });
 
+test("a token's name in a chart chooses it, over a column as the key", () => {
+  const { listener, sent, document } = open();
+  const [chart, target] = [makeElement(), makeElement()];
+  target.found[CHART] = chart;
+  const names = [{ token: 4, asKey: false }, { token: 3, asKey: true }, null];
+  listener.plots.set(chart, { readName: () => names.shift() });
+  for (let i = 0; i < 3; i++) click(document, target);
+  assert.deepEqual(sent, [["token", 4], ["choose", "key_token=3"]]);
+});
+
+test("the drawer lies at the side where what was pressed is not", () => {
+  const { document } = open();
+  const press = (clientX) => {
+    document.send("pointerdown", { clientX, pointerType: "mouse" });
+    click(document, makeSaying({ cell: "a[token=1]" }));
+    return document.documentElement.classes.has("bv-left");
+  };
+  assert.deepEqual([press(1000), press(300)], [true, false]); // of 1440 pixels
+});
+
 test("Enter and Space are a click on what is no button", () => {
   const { sent, document } = open();
   const press = (key, button) => {
