@@ -109,10 +109,11 @@ def test_the_number_is_ringed_at_its_place_in_its_row():
     assert "calc(25.00% - 4px)" in strip and ">383<" in strip
 
 
-def test_a_parameter_stands_among_those_of_its_table():
-    picture = draw_histogram(np.linspace(-1, 1, 1001), 0.5)
+@pytest.mark.parametrize("own", [0.5, -0.5])
+def test_a_parameter_stands_among_those_of_its_table(own):
+    picture = draw_histogram(np.linspace(-1, 1, 1001), own)
     x = float(re.search(r'bv-strongmark" d="M([\d.]+) ', picture)[1])
-    assert x == pytest.approx(WIDTH * 0.75, abs=1)
+    assert x == pytest.approx(WIDTH * (0.5 + own / 2), abs=1)
 
 
 @pytest.mark.parametrize(
