@@ -11,7 +11,8 @@ for formula and operands, and 60 kB.
 At last the first page's canvas: the median milliseconds from the page's first byte until its first picture stands
 there; as a peer, in turns with it, until the title of a Streamlit page stands there that has nothing else; the
 kilobytes sent by then, and of every zoom between its levels the median milliseconds between two frames. The limits are
-1 s, 300 kB (400 kB at 512 tokens) and 33 ms. The parts are called pages, explanation and canvas.
+1 s, 300 kB (400 kB at 512 tokens) and 33 ms. And *Attention* beside a minimal Streamlit app (benchmarks/peer.py): how
+many times as long it takes to open it, and to choose a layer. The parts are called pages, explanation, canvas and peer.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
+
+from peer import print_peer  # noqa: E402
 
 from bertviz_core.ui.components.selectors import expand  # noqa: E402
 
@@ -152,7 +155,7 @@ def _print_canvas(browser: Browser, url: str) -> None:
         print(f"{tokens:6d}  {picture:10.0f}  {bare:7.0f}  {size:3.0f}  {shown}  {worst:12.2f}", flush=True)
 
 
-PARTS = {"pages": _print_pages, "explanation": _print_explanations, "canvas": _print_canvas}
+PARTS = {"pages": _print_pages, "explanation": _print_explanations, "canvas": _print_canvas, "peer": print_peer}
 
 
 def _open(page: Page, url: str, awaited: str) -> tuple[float, float]:
