@@ -39,6 +39,13 @@ def tell(trace, cell):
     return str(open_drawer(trace, cell)[2].sentence)
 
 
+def test_tokens_that_are_written_alike_have_rows_of_different_names(bundled):
+    trace = bv.run(bundled, "the cat saw the dog")
+    rows = open_drawer(trace, f"{ROW},key=4]")[2].table.rows
+    assert sorted(row.cells[0].text for row in rows) == ["[CLS]", "[SEP]", "cat", "dog", "saw", "the 1", "the 4"]
+    assert [row.cells[0].text for row in rows if row.own] == ["the 4"]
+
+
 def list_uses(trace, cell):
     view, shown, _ = open_drawer(trace, cell)
     return re.findall(r">([^<>]*)</button>", _render_end(view, shown).partition("bv-story")[0].partition("</span>")[0])

@@ -53,6 +53,14 @@ def test_a_link_may_walk_over_what_is_no_address(page, rome):
     ]
 
 
+def test_at_the_end_of_a_walk_each_step_of_the_way_leads_back_to_itself(page):
+    walk = [f"embeddings.{part}[token=8,hidden=267]" for part in ("LayerNorm", "sum", "word_embeddings")]
+    text = opened(page, "~".join([*walk, "input_ids[token=8]"]))
+    way = re.findall(r'<tr data-keep="(\d)"><td><button data-keep="(\d)">(.*?)</button>', text)
+    names = ["LayerNorm output, component 267", "Embedding sum, component 267", "Word embedding, component 267"]
+    assert way == [(str(i), str(i), name) for i, name in enumerate(names, 1)]
+
+
 @pytest.mark.parametrize("steps", [79, 80, 81, 3000])
 def test_a_walk_has_a_longest_way_and_a_link_that_holds_more_is_told(page, steps):
     text = opened(page, "~".join(["x"] * (steps - 1) + ["input_ids[token=2]"]))
