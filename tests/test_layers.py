@@ -2,7 +2,9 @@
 
 import gc
 import math
+import re
 import weakref
+from base64 import b64decode
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +16,10 @@ from bertviz_core.analysis import layers
 from bertviz_core.analysis.predictions import rank_words
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex
+from bertviz_core.formula.steps import NORM, RESIDUAL
 from bertviz_core.ui.views.layers_flow import _make_origin, show_rollout
+from bertviz_core.ui.views.layers_ladder import _draw_lines
+from bertviz_core.ui.views.layers_way import _draw_turn
 from tests.canvas import look
 from tests.factory import random_checkpoint
 
@@ -246,3 +251,28 @@ def test_a_row_that_cannot_be_divided_stays_and_the_card_says_so(rome):
     for trace in (rome, rome.with_changes({f"{here}[query=4]": 0.0})):
         shown = show_rollout.__wrapped__(look(rome, trace, token=4))
         assert "stays as it is" not in shown.origin.meaning and shown.note.startswith("Each row sums to 1; ")
+
+
+def read_picture(source):
+    """The SVG of a small drawing."""
+    return b64decode(source.partition("base64,")[2]).decode()
+
+
+def test_a_words_line_leads_from_its_place_to_the_one_after_the_next_layer(rome):
+    best = [[7, 8, 9], [8, 4, 7], [8, 7, 5]]
+    drawn = read_picture(_draw_lines(best, 9, np.array([3, 8, 7]), look(rome)))
+    lines = re.findall(r'd="M([\d.]+) ([\d.]+)H\S+ \S+ \S+ \S+ \S+ ([\d.]+)H([\d.]+)" stroke="[^"]+" ([^/]+)/>', drawn)
+    found = {(float(x) // 100, (float(y) - 22) // 39, (float(z) - 22) // 39): look for x, y, z, _, look in lines}
+    followed = {(0, 2, 5), (1, 5, 5)}  # word 9: from the third place to the line below the five
+    assert set(found) == {(0, 0, 2), (0, 1, 0), (1, 0, 0), (1, 2, 1), *followed}
+    assert {place for place, look in found.items() if "dasharray" in look} == followed
+
+
+def test_a_turn_is_drawn_in_grey_before_the_layer_and_in_its_hue_after_it(rome):
+    view = look(rome)
+    drawn = read_picture(_draw_turn(view, 30.0, 20.0, 90.0, 44))
+    before, after = (view.colors.kinds[kind] for kind in (RESIDUAL, NORM))
+    assert re.findall(r'd="M0 0L([-\d.]+) ([-\d.]+)" stroke="([^"]+)"', drawn) == [
+        ("30.0", "0.0", before),
+        ("0.0", "-20.0", after),
+    ]

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 import bertviz_core as bv
 from bertviz_core.analysis.predictions import PROBS, count_holding, rank_words, run_softmax
 from bertviz_core.ui.views.predictions import _tell_needed, _tell_terms
-from bertviz_core.ui.views.predictions_reason import show_score
+from bertviz_core.ui.views.predictions_reason import _group_tail, show_score
 from bertviz_core.ui.views.predictions_words import _render_word
 from tests.canvas import look
 from tests.factory import random_checkpoint
@@ -89,6 +89,17 @@ def test_the_fewest_shares_that_hold_a_part_are_counted():
     shares = np.array([0.1, 0.2, 0.4, 0.3])
     assert [count_holding(shares, part) for part in (0.1, 0.39, 0.41, 0.7, 0.71, 1)] == [1, 1, 2, 2, 3, 4]
     assert count_holding(np.array([2.0, 1.0, 1.0]), 0.5) == 1  # also where a change makes all of them more than 1
+
+
+@pytest.mark.parametrize(("place", "counts"), [
+    (0, {"8–30": 23, "31–100": 70, "101–1,000": 900, "1,001 on": 500}),
+    (29, {"8–30": 22, "31–100": 70, "101–1,000": 900, "1,001 on": 500}),
+    (30, {"8–30": 23, "31–100": 69, "101–1,000": 900, "1,001 on": 500}),
+])  # fmt: skip
+def test_groups_of_the_tail_are_named_by_their_first_and_last_rank(place, counts):
+    shares = np.arange(1, 1501) / 1500  # of 1,500 entries each has as much
+    assert {name: round(1500 * share) for name, share in _group_tail(shares, place).items()} == counts
+    assert list(_group_tail(shares[:40], 0)) == ["8–30", "31 on"]
 
 
 def test_a_row_without_an_entry_is_called_by_its_id(tmp_path):
