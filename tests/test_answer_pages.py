@@ -1,17 +1,22 @@
 """The pages of the answers: any word that is typed is looked up, and absent heads are told."""
 
 import re
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.analysis.follows import list_pairs
 from bertviz_core.analysis.openings import open_head, open_layer_for_answer
+from bertviz_core.sharing.findings import Found
 from bertviz_core.ui.frame import place
 from bertviz_core.ui.frame.controls import PAIR
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import Selection
+from bertviz_core.ui.views import sentence_verdict
 from tests.factory import random_checkpoint
 
 APP = str(Path(__file__).parent.parent / "app.py")
@@ -121,6 +126,17 @@ def test_a_single_sentence_is_offered_a_second_one_and_a_pair_is_not():
         at = opened("sentence", **query)
         assert sum(button.label == "use two sentences" for button in at.button) == offers
         assert any("write a second" in caption.value for caption in at.caption) == offers
+
+
+def test_a_pair_that_has_not_been_run_waits_and_is_not_said_to_be_too_long(monkeypatch):
+    pairs, drawn = list_pairs("The cat sat.", "It slept."), []
+    monkeypatch.setattr(sentence_verdict, "open_card", lambda *_, **__: nullcontext())
+    monkeypatch.setattr(sentence_verdict.st, "html", drawn.append)
+    for known in ((), (replace(pairs[0], share=0.5), pairs[1])):
+        sentence_verdict._draw(None, pairs, Found(known, len(known) / len(pairs)))
+    first, later = (re.findall("</span><b>(.*?)</b>", body) for body in drawn)
+    assert first == ["…"] * len(pairs)
+    assert later == ["50\N{NO-BREAK SPACE}%", "too long", *["…"] * (len(pairs) - 2)]
 
 
 def test_the_heads_page_says_why_it_opens_at_its_head_and_only_there(rome):

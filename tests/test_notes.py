@@ -12,7 +12,7 @@ from bertviz_core.analysis.add_norm import ATTENTION
 from bertviz_core.analysis.token_lines import Links
 from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.ui.panels import derived, token_lines
-from bertviz_core.ui.views import add_norm_sums, attention, attention_worked, layers
+from bertviz_core.ui.views import add_norm_sums, attention, attention_worked, embeddings, layers
 from bertviz_core.ui.views.documents_slips import tell_most_changed
 from bertviz_core.ui.views.query_key_value_worked import tell_framed
 from tests.canvas import look
@@ -50,6 +50,11 @@ def test_keys_that_are_shown_are_counted_without_padding(padded):
     assert attention_worked.note_shown(view, shown) == (
         f" Shown: 16 of 25 keys, those with the largest weights, together {held}."
     )
+
+
+def test_the_first_and_the_last_row_of_the_positions_are_told(rome):
+    told = embeddings._write_finding(look(rome), "position")
+    assert told == "Row 0 to row 11 of the table, whatever the tokens are." and len(rome.tokens) == 12
 
 
 def test_sums_that_are_shown_are_counted_without_padding(padded):

@@ -10,6 +10,7 @@ import bertviz_core as bv
 from bertviz_core.analysis.heads import are_shares, find_roles, has_shares, summarize
 from bertviz_core.formula.numbers import format_short
 from bertviz_core.ui.frame.resources import get_findings
+from bertviz_core.ui.panels.looks import tell_hardest
 from bertviz_core.ui.panels.worked import write_cosine
 from tests.factory import random_checkpoint
 from tests.test_put import opened
@@ -81,6 +82,13 @@ def test_weights_that_no_softmax_gives_are_not_told_as_shares(name):
     text = re.sub(r"\\(?=[!-/:-@\[-`{-~])", "", read_all(opened(page, changes, **PLACE)))
     assert said in text
     assert not_said is None or not_said not in text
+
+
+def test_a_weight_of_0_is_none_below_0():
+    said = tell_hardest(np.array([-0.5, 0.0, 0.75, 0.0]), 1, ["a", "b", "c", "d"]).text
+    assert said.startswith(
+        "“b” has 1 of 4 weights below 0, which a change puts there; the largest is that on **“c”: 75"
+    )
 
 
 def test_what_a_weight_below_0_takes_off_is_as_long_as_its_weighted_value(bundled):

@@ -70,6 +70,15 @@ def test_the_buttons_walk_from_stop_to_stop():
     assert last.session_state["stop"] == 0
 
 
+def test_another_story_begins_at_its_first_stop():
+    at = opened(stop="2")
+    other = at.selectbox("story-of").options[1]
+    at.selectbox("story-of").select(other).run()
+    word = re.fullmatch(r"“(.+)” at position 6", other)[1]
+    assert at.session_state["stop"] == 0
+    agrees(at, f"cls.predictions.probs[token=6,vocab={at.session_state['view'].trace.model.tokenizer.id(word)}]")
+
+
 def test_it_begins_at_the_likeliest_word_of_the_chosen_token():
     at = opened()
     row = at.session_state["view"].trace["cls.predictions.probs[token=6]"]
