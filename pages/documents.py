@@ -1,4 +1,4 @@
-"""Five documents describe BERT; each is run as it is written, and set beside BERT or beside another."""
+"""Documents that describe BERT: each is run as it is written, and set beside BERT or beside another."""
 
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold

@@ -1,4 +1,4 @@
-"""What everything is called: our symbols and addresses beside the names of five documents and three code bases."""
+"""What everything is called: our symbols and addresses beside the names of the documents and three code bases."""
 
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold

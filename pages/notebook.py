@@ -8,7 +8,7 @@ from bertviz_core.ui.views import notebook, notebook_facts
 
 view = open_page(
     "notebook",
-    "One of the five documents is a notebook that runs bert-base-uncased step by step and prints the results. "
+    "One of the documents is a notebook that runs bert-base-uncased step by step and prints the results. "
     "This page compares each printed number with the one computed here.",
     notebook.write_headline,
 )

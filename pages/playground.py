@@ -6,7 +6,7 @@ from bertviz_core.ui.views import playground, playground_examples, playground_su
 
 view = open_page(
     "playground",
-    "One of the five documents, the encoder article, computes attention for six tokens: “Hello, how are you?”. Change "
+    "One of the documents, the encoder article, computes attention for six tokens: “Hello, how are you?”. Change "
     "its numbers here: all that follows from them is computed again.",
     playground.write_headline,
 )

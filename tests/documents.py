@@ -1,4 +1,4 @@
-"""The five documents' formulas in plain NumPy, written from the documents: head by head, as each prints them."""
+"""The documents' formulas in plain NumPy, written from the documents: head by head, as each prints them."""
 
 import math
 

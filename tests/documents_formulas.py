@@ -1,4 +1,4 @@
-"""What every place of the five documents computes, and from what: written down from the documents, by hand.
+"""What every place of the documents computes, and from what: written down from the documents, by hand.
 
 A row is `result <- operands`, clauses parted by a semicolon; `= addresses` is what is only declared; nothing stands for
 what no step computes: a size, a loop, a text, an example in numbers, training. An address begins with `L.` in the first

@@ -7,6 +7,7 @@ import torch
 import bertviz_core as bv
 from bertviz_core.analysis.alignment import find_layer_outputs
 from bertviz_core.analysis.departures import run_departures
+from bertviz_core.documents import DOCUMENTS
 from bertviz_core.programs.departures import DEPARTURES, OF_DOCUMENTS, name_program, read_departures, write_departed
 from tests.factory import random_checkpoint
 
@@ -36,6 +37,10 @@ def last(trace):
 def test_with_none_it_is_bert_bit_for_bit(model):
     written = write_departed("bert", model.config, frozenset(model.heads), model.dtype)
     assert written == model.program
+
+
+def test_of_every_document_it_is_said_in_what_it_departs():
+    assert list(OF_DOCUMENTS) == [document.program for document in DOCUMENTS]
 
 
 @pytest.mark.parametrize("document", OF_DOCUMENTS)

@@ -55,7 +55,6 @@ def list_printing(number, leaf, layers):
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.number)
 def test_the_places_are_those_that_were_counted_by_hand(document):
     assert [place.place for place in document.places if place.place not in FORMULAS[document.number]] == []
-    assert len(document.places) == len(FORMULAS[document.number])
 
 
 ROWS = [(document, place, row) for document in DOCUMENTS for place, row in FORMULAS[document.number].items() if row]

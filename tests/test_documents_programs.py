@@ -1,4 +1,4 @@
-"""The five documents' programs: each step is its document's formula, and keeps every guarantee of BERT's steps."""
+"""The documents' programs: each step is its document's formula, and keeps every guarantee of BERT's steps."""
 
 import math
 import random

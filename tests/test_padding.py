@@ -20,7 +20,7 @@ ABOUT = (
     "7 of 16 tokens have attention mask 0, as padding has: drawn, but left out of every mean, count, largest and "
     "nearest."
 )
-OF_A_SENTENCE = ["overview", *(info.name for info in PAGES if info.stage), "heads", "layers", "story"]
+OF_A_SENTENCE = [info.name for info in PAGES if info.of_sentence]
 # What is said of the picture itself, in which padding has rows: which of these are drawn.
 _DRAWN = re.compile(
     r" ?Shown: tokens? \d+–\d+ of \d+\.( The download has all values\.)?|; from padding leads none"

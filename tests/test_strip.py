@@ -10,7 +10,8 @@ from bertviz_core.analysis.ablation import list_outcomes, read_cells
 from bertviz_core.analysis.change_names import name_change, name_place
 from bertviz_core.analysis.strengths import STEPS, scale, try_strengths
 from bertviz_core.formula.address import parse
-from bertviz_core.tracing.changes import read_changes
+from bertviz_core.programs.config import ACTIVATIONS
+from bertviz_core.tracing.changes import RULES, read_changes
 from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.frame.strip import _list_answer
 
@@ -41,27 +42,34 @@ def test_cells_of_one_row_and_of_several_are_read_as_one_by_one(rome):
     np.testing.assert_array_equal(read_cells(rome, cells), [float(rome.recomputed(cell)) for cell in cells])
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        (f"{PROBS}[head=8]:0", "layer 2, head 8 set to 0"),
-        (f"{PROBS}[head=8]:scale=0.3", "layer 2, head 8 times 0.3"),
-        (f"{PROBS}[head=8]:uniform", "layer 2, head 8 spread evenly"),
-        (f"{PROBS}[head=0,query=8,key=5]:-0.5", "layer 2, head 0, weight of “[MASK]” (8) on “do” (5) set to −0.5"),
-        (f"{PROBS}[head=0,query=8]:0", "layer 2, head 0, weights of “[MASK]” (8) set to 0"),
-        ("input_ids[token=3]:2082", "“rome” at 3 replaced by “school”"),
-        ("attention_mask[token=3]:0", "“rome” at 3 masked out"),
-        ("encoder.layer.1.output.LayerNorm:skip", "layer 1, output.LayerNorm skipped"),
-        ("encoder.layer.1.output.residual:no-residual", "layer 1, output.residual without its residual"),
-        ("encoder.layer.1.intermediate.activation:relu", "layer 1, intermediate.activation by relu"),
-        ("embeddings.LayerNorm.normalized:epsilon=1e-5", "embeddings.LayerNorm.normalized with ε = 1e−5"),
-        ("embeddings.sum[token=3,hidden=7]:1", "embeddings.sum, “rome” (token 3), hidden 7 set to 1"),
-    ],
-)  # fmt: skip
+TOLD = [
+    (f"{PROBS}[head=8]:0", "layer 2, head 8 set to 0"),
+    (f"{PROBS}[head=8]:scale=0.3", "layer 2, head 8 times 0.3"),
+    (f"{PROBS}[head=8]:uniform", "layer 2, head 8 spread evenly"),
+    (f"{PROBS}[head=0,query=8,key=5]:-0.5", "layer 2, head 0, weight of “[MASK]” (8) on “do” (5) set to −0.5"),
+    (f"{PROBS}[head=0,query=8]:0", "layer 2, head 0, weights of “[MASK]” (8) set to 0"),
+    ("input_ids[token=3]:2082", "“rome” at 3 replaced by “school”"),
+    ("attention_mask[token=3]:0", "“rome” at 3 masked out"),
+    ("encoder.layer.1.output.LayerNorm:skip", "layer 1, output.LayerNorm skipped"),
+    ("encoder.layer.1.output.residual:no-residual", "layer 1, output.residual without its residual"),
+    ("encoder.layer.1.intermediate.activation:relu", "layer 1, intermediate.activation by relu"),
+    ("embeddings.LayerNorm.normalized:epsilon=1e-5", "embeddings.LayerNorm.normalized with ε = 1e−5"),
+    ("embeddings.sum[token=3,hidden=7]:1", "embeddings.sum, “rome” (token 3), hidden 7 set to 1"),
+]
+
+
+@pytest.mark.parametrize(("change", "told"), TOLD)
 def test_a_change_in_words(rome, change, told):
     ((where, value),) = read_changes(change).items()
     assert name_change(rome, where, value) == told
     assert told.startswith(name_place(rome, where)) or "“rome” at 3" in told
+
+
+def test_every_rule_is_told_in_words_of_its_own():
+    """But an activation function, by its name."""
+    told = {change.rpartition(":")[2].partition("=")[0]: words for change, words in TOLD}
+    for rule in {rule.partition("=")[0] for rule in RULES} - set(ACTIVATIONS):
+        assert rule in told and not told[rule].endswith(f"by {rule}"), rule
 
 
 def test_an_answer_is_written_at_every_strength_and_what_is_not_known_is_not():

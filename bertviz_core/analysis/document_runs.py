@@ -1,4 +1,4 @@
-"""What each of the five documents makes of a sentence, run as it is written: how far from BERT, and which answer."""
+"""What each of the documents makes of a sentence, run as it is written: how far from BERT, and which answer."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from bertviz_core.tracing.trace import run
 
 TEXT, LAYER, TOKEN = "When in Rome, do as the [MASK] do.", 3, 8
 _INTRODUCTION = (
-    "# Slips of the five documents\n\n"
+    "# Slips of the documents\n\n"
     "Where a document contradicts itself, its own code, arithmetic, or the BERT that it describes. In what a document "
     "merely differs from BERT as released stands under [its title](documents.md). The page *Documents* lists all of "
     f"them, with the numbers of your own sentence; here they are the bundled model's on “{TEXT}”, layer {LAYER}, token "

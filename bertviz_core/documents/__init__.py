@@ -1,4 +1,4 @@
-"""Five documents that describe BERT: how they differ from it, and where the app shows what each of them says."""
+"""Documents that describe BERT: how they differ from it, and where the app shows what each of them says."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def find_title(program: str) -> str:
 
 
 _INTRODUCTION = (
-    "# Five documents\n\n"
-    "Five texts describe BERT, each in its own way. They agree neither with each other nor in every point with BERT as "
-    "released. These tables list every formula, line of pseudocode and code cell of theirs, and where the app shows "
+    "# Documents\n\n"
+    "Several texts describe BERT, each in its own way. They agree neither with each other nor in every point with BERT "
+    "as released. These tables list every formula, line of pseudocode and code cell of theirs, and where the app shows "
     "it: on the page of that name, under that [address](addresses.md) (`{i}` is the layer). Below each stands what no "
     "step computes: sizes, sets, settings and pictures, these by what they show. The page *Notation* lists what each "
     "of them calls a quantity. The page *Documents* runs each as it is written, beside BERT; where a document leaves "

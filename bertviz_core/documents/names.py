@@ -1,4 +1,4 @@
-"""What every quantity of BERT is called elsewhere: in five documents, in Hugging Face, TransformerLens and TensorFlow.
+"""What every quantity of BERT is called elsewhere: in the documents, in Hugging Face, TransformerLens and TensorFlow.
 
 One row for each step, parameter and input, keyed by its address with `{i}` in place of the layer, and one for each
 axis. Symbols, shapes and the meaning of steps are not repeated here: they are read off the program.
@@ -22,8 +22,9 @@ from bertviz_core.programs.names import SELF_ATTENTION
 class Names:
     """One quantity's names; empty where a source has none. Formulas are LaTeX, the rest identifiers.
 
-    key: the address pattern, or the axis; meaning: for what is no step (a step says its own); note, definition, post
-    and article are formulas; notebook, hugging_face, lens (TransformerLens, HookedEncoder) and tensorflow identifiers.
+    key: the address pattern, or the axis; meaning: for what is no step (a step says its own); then the documents, in
+    the order of `DOCUMENTS`: formulas, the notebook's identifiers; hugging_face, lens (TransformerLens, HookedEncoder)
+    and tensorflow identifiers.
     """
 
     key: str
@@ -38,10 +39,11 @@ class Names:
     tensorflow: str = ""
 
 
-OF_DOCUMENTS = dict(zip(("note", "notebook", "definition", "post", "article"),
+_CODE = {"hugging_face": "Hugging Face", "lens": "TransformerLens", "tensorflow": "TensorFlow"}
+OF_DOCUMENTS = dict(zip((field.name for field in fields(Names)[2:-len(_CODE)]),
                         (document.name for document in DOCUMENTS), strict=True))
-SOURCES = OF_DOCUMENTS | {"hugging_face": "Hugging Face", "lens": "TransformerLens", "tensorflow": "TensorFlow"}
-FORMULAS = frozenset({"note", "definition", "post", "article"})
+SOURCES = OF_DOCUMENTS | _CODE
+FORMULAS = frozenset(OF_DOCUMENTS) - {"notebook"}
 
 _DIVIDED = r"\frac{Q K^T}{\sqrt{d_k}}"
 _NORMALIZED = r"\mathrm{LayerNorm}(x + \mathrm{Dropout}(\mathrm{Sublayer}(x)))"

@@ -1,4 +1,4 @@
-"""Forward passes written as programs of expressions: BERT as released, and as five documents describe it."""
+"""Forward passes written as programs of expressions: BERT as released, and as documents describe it."""
 
 from __future__ import annotations
 

@@ -22,21 +22,8 @@ from tests.derived.truth import (
 from tests.slips import expect_numbers
 
 WORDS = examples.WORDS
-NUMBERS = {
-    "forward-pass-note": "000",
-    "notebook": "001",
-    "definition": "002",
-    "formula-post": "003",
-    "encoder-article": "004",
-}
-TITLES = {
-    "bert": "BERT as released",
-    "forward-pass-note": "forward-pass note (000)",
-    "notebook": "notebook (001)",
-    "definition": "definition (002)",
-    "formula-post": "formula post (003)",
-    "encoder-article": "encoder article (004)",
-}
+NUMBERS = {document.program: document.number for document in DOCUMENTS}
+TITLES = {"bert": "BERT as released"} | {one.program: f"{one.name} ({one.number})" for one in DOCUMENTS}
 OWN_HEAD = ("bert", "notebook", "definition")  # documents that go up to the vocabulary
 ALONE = {  # what each does otherwise than BERT
     "forward-pass-note": ("no-segment", "no-embedding-norm", "no-bias", "relu", "no-output-matrix",
@@ -94,7 +81,7 @@ def turn_from_bert(s: Scene, layers: np.ndarray) -> list[float]:
 
 @truth("documents", "document-cosines")
 def distances(s: Scene) -> Truth:
-    """A line for each of the five; the last one drawn is that of the chosen document."""
+    """A line for each of them; the last one drawn is that of the chosen document."""
     right = choose_documents(s)[0]
     lines = {name: turn_from_bert(s, read_layers(s, name)) for name in NUMBERS}
     short = {name: TITLES[name].split(" (")[0].split()[-1] for name in NUMBERS}
@@ -117,7 +104,7 @@ def read_answer(s: Scene, name: str) -> tuple[str, float]:
     return f"“{s.word(top)}”", softmax(scores)[top]
 
 
-@truth("documents", "The five, each run as written")
+@truth("documents", "The documents, each run as written")
 def five(s: Scene) -> Truth:
     """The last layer's cosine, and the answer."""
     turned = [turn_from_bert(s, read_layers(s, name))[-1] for name in NUMBERS]

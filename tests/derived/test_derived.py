@@ -24,7 +24,7 @@ from tests.derived import (  # noqa: F401 - they register
 )
 from tests.derived.checks import RECORDED, check_cell, check_table, check_texts
 from tests.derived.reading import Panel, find_numbers, open_pages
-from tests.derived.truth import ELSEWHERE, Map, Scene, Truth, assert_near, find_truth
+from tests.derived.truth import ELSEWHERE, Map, Scene, Truth, assert_near, find_truth, points
 from tests.factory import random_checkpoint
 from tests.worked import Chain, find_chains
 
@@ -94,7 +94,8 @@ def recorded(scene: Scene, panel: Panel) -> Truth:
         return Truth()
     path = panel.name.partition("[")[0]
     assert path in scene.trace, f"{panel.page}: no calculation for the panel {panel.name!r}"
-    return Truth([Map(scene[panel.name])])
+    values = scene[panel.name]
+    return Truth([Map(values) if "z" in panel.traces[0] else points(x=values)])
 
 
 def read_cell(scene: Scene, panel: Panel, chain: Chain) -> float | None:

@@ -1,4 +1,4 @@
-"""One step as five documents write it, and what becomes of its numbers if a document is followed all the way."""
+"""One step as the documents write it, and what becomes of its numbers if a document is followed all the way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The five documents on screen: which are shown, how far each is from BERT on the sentence, and all their places."""
+"""The documents on screen: which are shown, how far each is from BERT on the sentence, and all their places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The five documents in a line each, and how far from BERT each is after every layer; worked out unasked."""
+"""The documents in a line each, and how far from BERT each is after every layer; worked out unasked."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _draw(view: View, chosen: Side, own: Mapping[str, DocumentRun], found: Found
 def _show_table(view: View, chosen: Side, runs: Mapping[str, DocumentRun], progress: str) -> None:
     token = view.trace.tokens[view.chosen.token]
     heading = Heading(
-        "The five, each run as written",
+        "The documents, each run as written",
         f"the vector of “{token}” against BERT’s; the answer",
         _write_cosine(view),
         progress or "x BERT, y the document, last layer",
@@ -72,7 +72,7 @@ def _show_table(view: View, chosen: Side, runs: Mapping[str, DocumentRun], progr
         )
         rows = [_render_row(view, each, runs.get(each.program), each.program == chosen.name) for each in DOCUMENTS]
         table = table_html.write_table(heads, rows)
-        st.html(table_html.write_region("The five documents", table, "bv-five", picture=True))
+        st.html(table_html.write_region("The documents", table, "bv-five", picture=True))
 
 
 def _render_row(view: View, document: Document, run: DocumentRun | None, marked: bool) -> str:
@@ -122,7 +122,7 @@ def _show_curves(view: View, chosen: Side, runs: Mapping[str, DocumentRun]) -> N
 
 
 def _name_shortly(document: Document) -> str:
-    """The last word of its name: five lines end close to each other."""
+    """The last word of its name: the lines end close to each other."""
     return document.name.rpartition(" ")[2]
 
 

@@ -17,7 +17,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import open_card
 
 COUNT = sum(len(document.slips) for document in DOCUMENTS)
-_ALL = "all five"
+_ALL = "all"
 _SLIPS_OF = Key("slips_of", _ALL)
 
 
