@@ -108,6 +108,11 @@ def _measure_entropy(probs: np.ndarray, _: Sentence) -> np.ndarray:
     return np.abs((probs * logs).sum(axis=-1))  # a share of 1.0000001 must not make it negative
 
 
+def measure_entropy(row: np.ndarray) -> float:
+    """The entropy in bits of one row of shares."""
+    return float(_measure_entropy(row.astype(np.float64), Sentence((), frozenset())))
+
+
 def _measure_evenness(probs: np.ndarray, sentence: Sentence) -> np.ndarray:
     most = np.log2(probs.shape[-1])
     return _measure_entropy(probs, sentence) / most if most else probs[:, :0, 0]

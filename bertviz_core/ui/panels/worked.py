@@ -7,6 +7,8 @@ import numpy as np
 from bertviz_core.analysis import layers
 from bertviz_core.formula.numbers import format_latex
 
+LENGTH = r"\lVert x \rVert = \sqrt{\sum_i x_i^2}"
+
 
 def write_cosine(x: np.ndarray, y: np.ndarray, names: str) -> str:
     """A cosine with its numbers. names: of the two vectors, as LaTeX."""

@@ -31,6 +31,7 @@ from bertviz_core.ui.panels.pictures import write_picture
 from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.panels.said import tell_degrees, tell_short, tell_token
 from bertviz_core.ui.panels.tables import Column, render_table
+from bertviz_core.ui.panels.worked import LENGTH
 
 _MODULES = {name: module for module, name in SUBLAYERS.items()}  # as the URL has them
 _KINDS = {ATTENTION: "attention"}  # the other one is the feed-forward network's
@@ -237,7 +238,7 @@ def show_all_layers(view: View) -> None:
     token, kinds = view.chosen.token, view.colors.kinds
     inks = {"was": kinds[NORM], "added": kinds["attention"], "sum": kinds[RESIDUAL], "angle in degrees": ""}
     see = f"Lengths and angles of {name_token(view.trace.tokens, token)} at every residual sum"
-    with open_card(view, RESIDUAL, see, "every residual sum") as tools:
+    with open_card(view, RESIDUAL, Heading(see, "", LENGTH), "every residual sum") as tools:
         tables = [_measure_layers(one) for one in view.passes]
         show_passes_html(view, [_render_layers(view, table, inks) for table in tables])
         with tools:

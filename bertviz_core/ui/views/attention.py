@@ -9,6 +9,7 @@ import streamlit as st
 
 from bertviz_core.analysis.attention import find_block_maxima, locate_block_maxima
 from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
+from bertviz_core.analysis.heads import are_shares, measure_entropy
 from bertviz_core.analysis.openings import find_other_words, open_key
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.analysis.token_lines import choose_strongest
@@ -23,7 +24,7 @@ from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks, table_html
 from bertviz_core.ui.panels.aligned import Numbers, show_rows
-from bertviz_core.ui.panels.card import open_card
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.charts import draw_tensor
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.looks import ALL_ZERO, tell_hardest
@@ -34,6 +35,7 @@ from bertviz_core.ui.panels.put import tell_way
 from bertviz_core.ui.panels.said import tell_percent, tell_token
 from bertviz_core.ui.panels.token_lines import show_lines
 from bertviz_core.ui.views.attention_worked import choose_shown, locate, note_shown, read_row, read_word, tell_replaced
+from bertviz_core.ui.walk.worked_out import find_entropy
 
 WHOLE, WINDOW = 64, 24  # tokens of a matrix that is drawn whole; around the chosen one, where there are more
 BLOCKS = 64  # on each side of the overview of a long input
@@ -80,7 +82,7 @@ def show_weights(view: View, key: int) -> None:
     cell = locate(view, "probs", query=view.chosen.token, key=key)
     with open_step_card(view, address, see, worked=cell):
         drawn, lines = st.columns([5, 4], gap="medium")
-        with drawn:
+        with drawn, st.container(gap=None):
             show_chart(chart, str(address), f"{see}: {address}")
             if note := tell_words(view) + note:
                 st.caption(note)
@@ -194,8 +196,14 @@ def show_steps(view: View, key: int, reason: str) -> None:
     """The chosen query's row from dot product to attention weight; a click on a key's name works that one out."""
     shown, word = choose_shown(view, key), read_word(view)
     rows = {name: read_row(view, name) for name in ("products", "scaled", "scores", "probs")}
-    see = f"How {word} divides its attention, step by step"
-    with open_card(view, ATTENTION, see, locate(view, "probs", query=view.chosen.token)) as tools:
+    steps = [view.trace.step(locate(view, name)) for name in rows]
+    heading = Heading(
+        f"How {word} divides its attention",
+        "step by step",
+        r" \quad ".join(map(view.typeset, steps)),
+        steps[-1].source,
+    )
+    with open_card(view, ATTENTION, heading, locate(view, "probs", query=view.chosen.token)) as tools:
         show_passes(view, lambda one: _show_steps(one, shown, key))
         st.caption(
             f"{tell_words(view)}"
@@ -212,6 +220,21 @@ def show_steps(view: View, key: int, reason: str) -> None:
 def _show_steps(view: View, shown: list[int], key: int) -> None:
     rows = {name: read_row(view, name) for name in ("products", "scaled", "scores", "probs")}
     show_rows(view.trace, "key", shown, _list_steps(view, shown, rows), key)
+    if told := _render_entropy(view):
+        st.html(told)
+
+
+def _render_entropy(view: View) -> str:
+    """How widely the row's attention is spread, as a number to be worked out; "" where it is no share of a whole."""
+    row = locate(view, "probs", query=view.chosen.token)
+    weights = view.trace[row].astype(np.float64)
+    if not are_shares(weights):
+        return ""
+    bits = format_short(measure_entropy(weights))
+    return (
+        f'<p class="bv-faint bv-below">Entropy of the row: <button class="bv-number" '
+        f'data-cell="{escape(str(find_entropy(row)))}">{bits} bits</button></p>'
+    )
 
 
 def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> list[Numbers]:
@@ -265,7 +288,9 @@ def show_table(view: View, key: int) -> None:
     keys, count = choose_shown(view, key), len(view.trace.tokens)
     queries = center_range(view.chosen.token, max(LINES, len(keys)), count)
     left_out = f" Shown: queries {queries.start}–{queries.stop - 1} of {count}." if len(queries) < count else ""
-    with open_card(view, ATTENTION, "The attention weights in numbers", locate(view, "probs")):
+    step = view.trace.step(locate(view, "probs"))
+    heading = Heading("The attention weights in numbers", "", view.typeset(step), step.source)
+    with open_card(view, ATTENTION, heading, locate(view, "probs")):
         show_passes_html(view, [_render_table(one, queries, keys) for one in view.passes])
         st.caption(f"Rows are queries, columns are keys.{left_out}{note_shown(view, keys)}")
 

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
+
 from bertviz_core.analysis.alignment import find_layer_outputs, read_ordered
-from bertviz_core.analysis.layers import compute_angles, compute_cosine
+from bertviz_core.analysis.claims import Claim, Part, say
+from bertviz_core.analysis.layers import compute_angles
 from bertviz_core.documents import DOCUMENTS, Document, find_document
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_degrees, format_number
+from bertviz_core.formula.numbers import format_degrees
 from bertviz_core.formula.steps import NORM
-from bertviz_core.ui.frame.labels import quote
+from bertviz_core.formula.texts import name_token
 from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.told import Told, offer_number, offer_teller
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.worked import write_cosine
+from bertviz_core.ui.walk.worked_out import COSINE, Compared, compare
 
-_PATH = "documents.cosine"
-_SHOWN = 10  # components, the largest products
+_PATH = f"documents.{COSINE}"
 
 
 def find_cosine(document: Document, token: int) -> Address:
@@ -35,23 +37,26 @@ def tell(view: View, where: Address) -> Told | None:
         raise AddressError(f"{where} names no document and token: there are {len(DOCUMENTS)} documents.")
     token, document = at["token"], DOCUMENTS[at["document"]]
     traces = view.trace, view.run_as(document.program, get_store())
-    x, y = (read_ordered(one, find_layer_outputs(one.program)[-1].fix(token=token)).astype(float) for one in traces)
-    cosine, terms = float(compute_cosine(x, y)), x * y
-    word = quote(view.trace.tokens[token])
-    angle = format_degrees(float(compute_angles(x, y)))
-    up = int((terms > 0).sum())
-    best = sorted(range(len(terms)), key=lambda i: -abs(terms[i]))[:_SHOWN]
-    last = f"x^{{(L)}}_{{{token}}}, y^{{(L)}}_{{{token}}}"
-    return Told(
+    rows = [find_layer_outputs(one.program)[-1].fix(token=token) for one in traces]
+    x, y = (read_ordered(one, row).astype(np.float64) for one, row in zip(traces, rows, strict=True))
+    up = int((x * y > 0).sum())
+    parts = {
+        "up": Part(up),
+        "all": Part(len(x)),
+        "angle": Part(float(compute_angles(x, y)), format_degrees),
+        "document": Part(document.name),
+        "word": Part(name_token(view.trace.tokens, token)),
+    }
+    form = (
+        "After the last layer the {document}’s {word} stands at **{angle}** to BERT’s. {up} of {all} products raise "
+        "the cosine, the others lower it."
+    )
+    return compare(
         f"Cosine with BERT, {document.name}",
         NORM,
-        format_number(cosine),
-        f"After the last layer the {document.name}’s {word} stands at **{angle}** to BERT’s. {up} of {len(terms)} "
-        "products raise the cosine, the others lower it.",
-        [write_cosine(x, y, last)],
-        [(f"component {i}: {format_number(x[i])} · {format_number(y[i])}", format_number(terms[i]), "") for i in best],
-        f"Worked out from two passes, not one of their steps. The {len(best)} products that are largest in size, of "
-        f"{len(terms)}.",
+        say(Claim("cosine with a document", form, parts)),
+        Compared("BERT", x, "x", (lambda i: rows[0].fix(hidden=i)) if np.array_equal(x, traces[0][rows[0]]) else None),
+        Compared(f"document {document.number}", y, "y"),
     )
 
 

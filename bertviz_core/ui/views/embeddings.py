@@ -33,6 +33,7 @@ from bertviz_core.ui.panels.panel import show_panel
 from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html, tell_words
 from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.panels.tables import Column, render_table
+from bertviz_core.ui.panels.worked import LENGTH
 from bertviz_core.ui.views.embeddings_said import (
     NORM,
     PARTS,
@@ -42,6 +43,7 @@ from bertviz_core.ui.views.embeddings_said import (
     tell_deviation,
     tell_ringed,
 )
+from bertviz_core.ui.walk.worked_out import pick_cosines
 
 _CELLS = 5_000
 _ROWS = 24  # of the table of lengths
@@ -144,7 +146,9 @@ def _show_alike(view: View) -> Derived:
     shown, names = kept[around.start : around.stop], label_tokens(view.trace)
     words = [names[i] for i in shown]
     matrix = compute_cosines(view.trace[NORM][shown])
-    sides = Side("token", words), Side("", words, labelled=False)
+    whole = shown == list(range(shown[0], shown[-1] + 1))  # no token between them is left out
+    first = shown[0] if whole else 0
+    sides = Side("token", words, first), Side("", words, first, labelled=False)
     symbol = view.typeset(view.trace.step(NORM)).partition(" = ")[0]
     pair = (rf"{{{symbol}}}_{{{name}}}" for name in "st")
     return Derived(
@@ -156,9 +160,9 @@ def _show_alike(view: View) -> Derived:
             view.colors,
             NORMALIZED,
             end=1.0,
-            selected=shown.index(view.chosen.token),
+            selected=first + shown.index(view.chosen.token),
             height=min(MAX_HEIGHT, _ROW * len(words) + FRAME),
-        ),
+        ).offer(pick_cosines(NORM) if whole else ""),
         Origin(NORM, NORMALIZED, rf"\cos({', '.join(pair)})", "cosine; 1: the same direction"),
         values=Values(matrix, words, words),
         note=f"Shown: tokens {shown[0]}–{shown[-1]} of {len(kept)}." if len(shown) < len(kept) else "",
@@ -198,7 +202,8 @@ def _tell_repeated(view: View, tokens: Sequence[str]) -> str:
 
 def show_lengths(view: View, component: int) -> None:
     """How long the vectors are, token by token; and LayerNorm's part of it. component: the ringed one."""
-    with open_card(view, EMBEDDING, "How long the three rows and their sum are", ", ".join(map(str, PARTS.values()))):
+    heading = Heading("How long the three rows and their sum are", "", LENGTH)
+    with open_card(view, EMBEDDING, heading, ", ".join(map(str, PARTS.values()))):
         show_passes_html(view, [_render_lengths(one) for one in view.passes])
     token = view.chosen.token
     rows = [PARTS["sum"], NORM.enter("normalized"), NORM]

@@ -26,6 +26,7 @@ from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, sho
 from bertviz_core.ui.panels.passes import show_passes_chart, tell_words
 from bertviz_core.ui.panels.said import tell_short, tell_token
 from bertviz_core.ui.panels.worked import write_cosine
+from bertviz_core.ui.walk.worked_out import pick_cosines
 
 _PATHS = 24  # more would be a thicket
 _OF_ALL = "embeddings.LayerNorm and every encoder.layer.{i}.output.LayerNorm"
@@ -150,7 +151,7 @@ def _draw_resemblance(view: View, address: Address, shown: range) -> Chart:
         square=True,
         height=_HEIGHT,
         numbers=True,
-    )
+    ).offer(pick_cosines(address))
 
 
 def _tell_missing(view: View, found: np.ndarray) -> str:

@@ -25,11 +25,12 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.walked import LONGEST, find_other_page, is_cut, read_cell, read_walk
 from bertviz_core.ui.frame.words import show_text
 from bertviz_core.ui.walk.explain import Explained, work_out
-from bertviz_core.ui.walk.rendering import render_head, render_lines, render_title, show_body
+from bertviz_core.ui.walk.rendering import render_head, render_lines, render_title, show_body, show_worked_out
 from bertviz_core.ui.walk.table_file import write_table, write_told
 from bertviz_core.ui.walk.templates.choosing import explain_number
 from bertviz_core.ui.walk.way import is_cell, list_lit, listen, render_crumbs
 from bertviz_core.ui.walk.what_if_cell import show_button
+from bertviz_core.ui.walk.worked_out import WorkedOut, find_worked_out
 
 _ANOTHER = Key("another", "")
 
@@ -51,7 +52,7 @@ def show_drawer(view: View) -> None:
             with kept_usable(view.trace):  # also where only the drawer runs
                 _show(view, shown, way, own is not None)
         elif isinstance(shown, Told):
-            _show_told(view, shown, way)
+            _show_told(view, shown, way, own is not None)
         elif shown is not None:
             _show_refused(view, way, shown)
         else:
@@ -68,7 +69,7 @@ def _try(view: View, cell: Where) -> Explained | Told | AddressError:
         title = site.get_page(elsewhere).title
         return AddressError(f"{cell} is a number of the page {title}, of a step that was taken there.")
     try:
-        return find_told(cell) or work_out(view, cell)
+        return find_told(cell) or find_worked_out(view, cell) or work_out(view, cell)
     except AddressError as error:
         return error
 
@@ -127,23 +128,32 @@ def _show_refused(view: View, way: tuple[Where, ...], error: AddressError) -> No
         _show_address_field(str(cell))
 
 
-def _show_told(view: View, told: Told, way: tuple[Where, ...]) -> None:
-    """A number that is in no pass."""
+def _show_told(view: View, told: Told, way: tuple[Where, ...], own: bool) -> None:
+    """A number that is in no pass, or that no step of it computes."""
     address = str(way[-1])
-    st.html(render_crumbs(view.trace, way) + render_title(view, told.kind, told.name, escape(told.value), address))
+    unit = f" <small>{escape(told.unit)}</small>" if isinstance(told, WorkedOut) else ""
+    value = f"<b>{escape(told.value)}</b>{unit}"
+    st.html(render_crumbs(view.trace, way, own) + render_title(view, told.kind, told.name, value, address))
     _show_address_menu(address)
     with st.container(key="drawer-body"):
-        show_text(told.words)
-        st.html(render_lines(told.formulas))
-        if told.draw is not None:
-            with st.container(key="drawer-picture"):
-                told.draw()
-        st.html(_render_parts(told))
-        if told.note:
-            st.caption(told.note)
+        if isinstance(told, WorkedOut):
+            show_worked_out(view, told)
+        else:
+            _show_words(told)
     with st.container(horizontal=True, key="drawer-actions", gap=None):
         st.html(_render_copy(), width="content")
         _show_download(address, partial(write_told, told, address))
+
+
+def _show_words(told: Told) -> None:
+    show_text(told.words)
+    st.html(render_lines(told.formulas))
+    if told.draw is not None:
+        with st.container(key="drawer-picture"):
+            told.draw()
+    st.html(_render_parts(told))
+    if told.note:
+        st.caption(told.note)
 
 
 def _render_parts(told: Told) -> str:

@@ -5,6 +5,7 @@ What has the kind's colour has the class bv-own, what is negative bv-neg; the st
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from html import escape
 
 import numpy as np
 
-from bertviz_core.formula.numbers import format_number, format_percent, format_short
+from bertviz_core.formula.numbers import format_degrees, format_number, format_percent, format_short
 
 WIDTH = 372  # pixels between the drawer's margins
 _BARS = 124  # of a picture of many terms
@@ -249,6 +250,25 @@ def ring_strip(image: str, at: int, length: int) -> str:
     """A strip of colours with one of its numbers ringed."""
     left = at / length * 100
     return f'<div class="bv-rowstrip"><img src="{image}" alt=""><i style="left:calc({left:.2f}% - 4px)"></i></div>'
+
+
+def draw_angle(degrees: float, one: str, two: str) -> str:
+    """Two directions from one point, at their angle: one to the right, the other as far around as it is."""
+    x, y, far, arc = WIDTH / 2 - 40, 96.0, 92.0, 40.0
+    turn, half = math.radians(degrees), math.radians(degrees / 2)
+    across, up = x + far * math.cos(turn), y - far * math.sin(turn)
+    bend = f"{x + arc * math.cos(turn):.1f} {y - arc * math.sin(turn):.1f}"
+    left = math.cos(turn) < -0.3
+    body = [
+        f'<path class="bv-direction" d="M{x + far:.1f} {y:g}H{x:.1f}L{across:.1f} {up:.1f}"/>',
+        f'<path class="bv-mark" d="M{x + arc:.1f} {y:g}A{arc:g} {arc:g} 0 0 0 {bend}"/>',
+        _text(
+            x + (arc + 10) * math.cos(half), y - 2 - (arc + 6) * math.sin(half), format_degrees(degrees), "bv-strong"
+        ),
+        _text(x + far + 6, y + 4, _fit(one, WIDTH - x - far - 6), "bv-dark"),
+        _text(across + (-6 if left else 6), max(12.0, up + 2), _fit(two, 150), f"bv-dark{' bv-end' * left}"),
+    ]
+    return _svg(112, body, "The angle between the two vectors")
 
 
 def draw_histogram(values: np.ndarray, own: float) -> str:

@@ -25,6 +25,7 @@ from bertviz_core.ui.walk.card import Card, render_table
 from bertviz_core.ui.walk.explain import Explained
 from bertviz_core.ui.walk.line import Line, write_line
 from bertviz_core.ui.walk.what_if_cell import describe_change
+from bertviz_core.ui.walk.worked_out import WorkedOut
 
 _EXACT = 1e-4  # relative: a number recomputed in double precision that differs by more is said to differ
 _STRONG = re.compile(r"\*\*(.+?)\*\*")
@@ -69,12 +70,25 @@ def _render_check(shown: Explained) -> str:
 def show_body(view: View, shown: Explained, card: Card) -> None:
     """All that is said of a number. What is plain HTML may hold no SVG; what is Markdown may."""
     why = shown.why
-    say = f'<p class="bv-say">{_render_sentence(str(card.sentence))}</p>'
-    _show(view, why, say + _render_line(view, shown, card) + _render_change(view, why))
+    kind = why.step.kind if why.step else PARAMETER
+    _show_card(view, kind, card, _render_line(view, shown, card) + _render_change(view, why), _render_end(view, shown))
+
+
+def show_worked_out(view: View, shown: WorkedOut) -> None:
+    """The same of a number that no step computes."""
+    line = _render_equation(shown.line, shown.number)
+    below = f"<small>{escape(shown.card.note)}</small>"
+    formula = f'<div class="bv-formula"><p class="bv-line">{line}</p>{below}</div>'
+    _show_card(view, shown.kind, shown.card, formula)
+
+
+def _show_card(view: View, kind: str, card: Card, formula: str, end: str = "") -> None:
+    """A sentence, the formula, a picture, a table. formula, end: HTML."""
+    _show(view, kind, f'<p class="bv-say">{_render_sentence(str(card.sentence))}</p>{formula}')
     if card.picture:
-        st.markdown(_wrap(view, why, card.picture), unsafe_allow_html=True)
+        st.markdown(_wrap(view, kind, card.picture), unsafe_allow_html=True)
     table = render_table(card.table) if card.table else ""
-    _show(view, why, table + card.more + _render_end(view, shown))
+    _show(view, kind, table + card.more + end)
 
 
 def _render_sentence(text: str) -> str:
@@ -87,14 +101,13 @@ def _render_change(view: View, why: Explanation) -> str:
     return f'<p class="bv-changed"><b>What if</b> {said}.</p>' if said else ""
 
 
-def _show(view: View, why: Explanation, text: str) -> None:
+def _show(view: View, kind: str, text: str) -> None:
     if text:
-        st.html(_wrap(view, why, text))
+        st.html(_wrap(view, kind, text))
 
 
-def _wrap(view: View, why: Explanation, text: str) -> str:
+def _wrap(view: View, kind: str, text: str) -> str:
     """HTML in the colours of the number's kind."""
-    kind = why.step.kind if why.step else PARAMETER
     cell, own = (colors.get(kind, view.colors.faint) for colors in (view.colors.cells, view.colors.kinds))
     return f'<div class="bv-explained" style="--cell:{cell};--kind:{own}">{spell_controls(text)}</div>'
 

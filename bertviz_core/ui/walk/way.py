@@ -27,6 +27,7 @@ from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.state import Sent
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.walked import read_cell
+from bertviz_core.ui.walk.worked_out import name_worked_out
 
 _LISTENER: Key[Sent] = Key("listener", None)
 _NUMBER = re.compile("[0-9]{1,6}")
@@ -127,7 +128,7 @@ def is_cell(place: Where, trace: Trace) -> TypeGuard[Address]:
 def _name_crumb(trace: Trace, place: Where) -> str:
     """What a cell is called, with its value; what names no cell of the pass as it was written."""
     if not is_cell(place, trace):
-        return escape(spell_controls(str(place)))
+        return escape(spell_controls(name_worked_out(place) or str(place)))
     value, share = float(trace[place]), place.path.endswith("probs")
     written = format_percent(value) if share else format_short(value)
     return f"{escape(spell_controls(name_crumb(trace, place)))} <code>{escape(written)}</code>"

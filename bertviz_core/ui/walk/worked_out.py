@@ -1,0 +1,259 @@
+"""Numbers that no step computes, but that follow from recorded ones: a row's entropy, the cosine of two vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bertviz_core.analysis.claims import Claim, Part, Said, say
+from bertviz_core.analysis.heads import are_shares, measure_entropy
+from bertviz_core.analysis.layers import compute_angles, compute_norms
+from bertviz_core.analysis.naming import find_noun
+from bertviz_core.analysis.ranking import rank_top
+from bertviz_core.errors import AddressError
+from bertviz_core.formula.address import Address, Where
+from bertviz_core.formula.dims import HIDDEN, KEY, TOKEN
+from bertviz_core.formula.numbers import format_degrees, format_latex, format_number, format_short
+from bertviz_core.formula.steps import ATTENTION
+from bertviz_core.formula.texts import name_token, write_count
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
+from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.frame.told import Told
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.walk import card
+from bertviz_core.ui.walk.card import Card, Cell, Row, Table
+from bertviz_core.ui.walk.line import Line
+from bertviz_core.ui.walk.pictures import Piece, draw_angle, draw_waterfall
+
+ENTROPY, COSINE = "entropy", "cosine"  # the last part of their addresses
+OTHER = "other"  # the token that a cosine compares with
+_NOTE = "worked out from the pass, not one of its steps"
+_PIECES = 4  # of a waterfall, beside the others
+_ROWS = card.ROWS - 2  # of a table, beside the others
+_EMBEDDED, _AFTER = "embeddings.LayerNorm", "output.LayerNorm"  # what a layer receives
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkedOut(Told):
+    """One of these numbers. number: not rounded; unit: what stands behind it; card, line: what the drawer says of it
+    and its formula."""
+
+    number: float
+    unit: str
+    card: Card
+    line: Line
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """One of two vectors. title: of its column; symbol: LaTeX; step: the address of a component, if it has one."""
+
+    title: str
+    values: np.ndarray
+    symbol: str
+    step: Callable[[int], Address] | None = None
+
+
+def find_entropy(row: Address) -> Address:
+    """The address of the entropy of a row of attention weights, whose head and query are fixed."""
+    return Address(f"{row.path}.{ENTROPY}", row.index)
+
+
+def pick_cosines(vectors: Address) -> str:
+    """One address for all cells of a map of cosines of tokens, as the browser completes it."""
+    return f"{vectors}.{COSINE}[{TOKEN.name}={{y}},{OTHER}={{x}}]"
+
+
+def name_worked_out(place: Where) -> str:
+    """What such a number is called in a crumb; "" of another address."""
+    return place.name if isinstance(place, Address) and place.name in _MAKERS else ""
+
+
+def find_worked_out(view: View, where: Where) -> WorkedOut | None:
+    """The number at such an address; None for another. Raises AddressError where it names nothing."""
+    if not isinstance(where, Address) or where.name not in _MAKERS:
+        return None
+    of = Address(where.path.rpartition(".")[0], where.index)
+    return _MAKERS[where.name](view.trace, of) if of.path in view.trace else None
+
+
+def _work_out_entropy(trace: Trace, row: Address) -> WorkedOut:
+    if row.leaf != ATTENTION_WEIGHTS.path or trace.dims(row) != (KEY.name,):
+        raise AddressError(f"{row} is no row of attention weights: its layer, head and query say which one.")
+    weights = trace[row].astype(np.float64)
+    if not are_shares(weights):
+        raise AddressError(f"{row} has no entropy: a change put other numbers there than shares of a whole.")
+    bits = -np.log2(weights, where=weights > 0, out=np.zeros_like(weights))
+    parts = weights * bits
+    number = measure_entropy(weights)
+    return WorkedOut(
+        "Entropy of a row of attention",
+        ATTENTION,
+        format_number(number),
+        "",
+        (),
+        [(name, format_number(float(x)), str(cell)) for name, x, cell in _list_weights(trace, row, weights)],
+        number=number,
+        unit="bits",
+        card=Card(
+            _tell_entropy(trace, row, number, len(parts)),
+            _list_entropy(trace, row, weights, bits),
+            _draw_entropy(trace, parts, number),
+            _NOTE,
+        ),
+        line=_write_entropy(row.at["query"], parts),
+    )
+
+
+def _list_weights(trace: Trace, row: Address, weights: np.ndarray) -> list[tuple[str, float, Address]]:
+    """Every weight of a row: its key, itself, its address."""
+    axes = trace.dims(row.whole)
+    return [(card.name_place(trace, KEY.name, i), float(x), row.fix(key=i).sort(axes)) for i, x in enumerate(weights)]
+
+
+def _list_entropy(trace: Trace, row: Address, weights: np.ndarray, bits: np.ndarray) -> Table:
+    parts, listed = weights * bits, _list_weights(trace, row, weights)
+    order = rank_top(parts, len(parts) if len(parts) <= card.ROWS else _ROWS)
+    rows = [
+        Row(
+            (
+                Cell(listed[i][0]),
+                card.number(trace, listed[i][2]),
+                Cell(format_short(float(bits[i])) if weights[i] else ""),
+                Cell(format_number(float(parts[i]))),
+            ),
+            float(parts[i]),
+        )
+        for i in order
+    ]
+    heading = f"Made from {write_count(len(parts), 'weight')}, largest part first"
+    return Table(heading, (KEY.name, "weight", "\N{MINUS SIGN}log₂", "part"), rows, _close(parts, order))
+
+
+def _tell_entropy(trace: Trace, row: Address, number: float, count: int) -> Said:
+    form = (
+        "How widely {token} spreads its attention in head {head} of layer {layer}: as if over **{even} of {all}** "
+        "evenly. 0 bits is one token, {most} all alike."
+    )
+    parts = {
+        "even": Part(float(2**number), format_short),
+        "all": card.count(count, "token"),
+        "most": Part(float(np.log2(count)), format_short),
+        "head": Part(row.at["head"]),
+        "layer": Part(row.layer),
+        "token": Part(name_token(trace.tokens, row.at["query"])),
+    }
+    return say(Claim("entropy of a row", form, parts))
+
+
+def _draw_entropy(trace: Trace, parts: np.ndarray, number: float) -> str:
+    best = rank_top(parts, _PIECES if len(parts) > _PIECES + 1 else len(parts))
+    pieces = [Piece(card.name_place(trace, KEY.name, i), float(parts[i])) for i in best]
+    if rest := len(parts) - len(best):
+        pieces.append(Piece(f"{rest:,} others", float(parts.sum() - parts[best].sum())))
+    return draw_waterfall(pieces, Piece(ENTROPY, number))
+
+
+def _write_entropy(query: int, parts: np.ndarray) -> Line:
+    weight = rf"{{\htmlClass{{bv-of-{ATTENTION}}}{{A}}}}_{{{query},j}}"
+    terms = [format_latex(float(parts[i])) for i in rank_top(parts, 2)]
+    more = [r"\dots"] if len(parts) > len(terms) else []
+    return Line(f"H_{{{query}}}", rf"-\sum_j {weight} \log_2 {weight}", " + ".join([*terms, *more]))
+
+
+def _work_out_cosine(trace: Trace, pair: Address) -> WorkedOut:
+    at, vectors = pair.at, pair.whole
+    if trace.dims(vectors) != (TOKEN.name, HIDDEN.name) or set(at) != {TOKEN.name, OTHER}:
+        raise AddressError(f"{pair} names no two tokens: [{TOKEN.name}=0,{OTHER}=1] of a tensor with a vector a token.")
+    kind, tokens = trace.step(vectors).kind, (at[TOKEN.name], at[OTHER])
+    one, two = (_take(trace, vectors.fix(token=token), kind) for token in tokens)
+    parts = {
+        "angle": Part(_measure(one.values, two.values), format_degrees),
+        "one": Part(name_token(trace.tokens, tokens[0])),
+        "two": Part("itself" if tokens[0] == tokens[1] else name_token(trace.tokens, tokens[1])),
+        "place": Part(_tell_place(vectors)),
+    }
+    form = (
+        "How alike {one} and {two} are {place}: their vectors enclose **{angle}**. 1 is the same direction, 0 a right "
+        "angle."
+    )
+    return compare("Cosine of two tokens", kind, say(Claim("cosine of two tokens", form, parts)), one, two)
+
+
+def _take(trace: Trace, row: Address, kind: str) -> Compared:
+    token, values = row.at[TOKEN.name], trace[row]
+    return Compared(
+        card.name_place(trace, TOKEN.name, token),
+        values,
+        rf"{{\htmlClass{{bv-of-{kind}}}{{x}}}}_{{{token}}}",
+        lambda i: row.fix(hidden=i),
+    )
+
+
+def _tell_place(vectors: Address) -> str:
+    """Where in the pass two vectors are compared."""
+    if vectors.path == _EMBEDDED:
+        return "as layer 0 receives them"
+    if vectors.leaf == _AFTER:
+        return f"after layer {vectors.layer}"
+    layer = f" of layer {vectors.layer}" if vectors.layer is not None else ""
+    return f"by their {find_noun(vectors.path).word}{layer}"
+
+
+def _measure(one: np.ndarray, two: np.ndarray) -> float:
+    return float(compute_angles(one.astype(np.float64), two.astype(np.float64)))
+
+
+def compare(name: str, kind: str, said: Said, one: Compared, two: Compared) -> WorkedOut:
+    """The cosine of two vectors with its card. Raises AddressError where one has no direction."""
+    x, y = one.values.astype(np.float64), two.values.astype(np.float64)
+    if not (x.any() and y.any()):
+        raise AddressError("A vector of length 0 has no direction, so there is no cosine with it.")
+    lengths, angle = (float(compute_norms(x)), float(compute_norms(y))), _measure(x, y)
+    parts = x * y / (lengths[0] * lengths[1])
+    number = float(parts.sum().clip(-1, 1))
+    below = r" \times ".join(map(format_latex, lengths))
+    return WorkedOut(
+        name,
+        kind,
+        format_number(number),
+        "",
+        (),
+        [(f"component {i}", format_number(float(part)), "") for i, part in enumerate(parts)],
+        number=number,
+        unit=format_degrees(angle),
+        card=Card(said, _list_products(parts, one, two), draw_angle(angle, one.title, two.title), _NOTE),
+        line=Line(
+            r"\cos",
+            rf"\dfrac{{{one.symbol} \cdot {two.symbol}}}{{|{one.symbol}|\,|{two.symbol}|}}",
+            rf"\dfrac{{{format_latex(float(x @ y))}}}{{{below}}}",
+        ),
+    )
+
+
+def _list_products(parts: np.ndarray, one: Compared, two: Compared) -> Table:
+    order = rank_top(np.abs(parts), _ROWS)
+    rows = [
+        Row(
+            (
+                Cell(str(i), one.step(i) if one.step else None),
+                *(Cell(format_number(float(each.values[i])), each.step and each.step(i)) for each in (one, two)),
+                Cell(format_number(float(parts[i]))),
+            ),
+            float(parts[i]),
+        )
+        for i in order
+    ]
+    heading = f"Made from {write_count(len(parts), 'product')}, largest first"
+    return Table(heading, ("component", one.title, two.title, "part"), rows, _close(parts, order))
+
+
+def _close(parts: np.ndarray, order: Sequence[int]) -> list[Row]:
+    """The row for the parts that are not listed."""
+    rest, left = len(parts) - len(order), float(parts.sum() - parts[list(order)].sum())
+    return [card.close_sum(f"{rest:,} others", 4, left)] if rest else []
+
+
+_MAKERS = {ENTROPY: _work_out_entropy, COSINE: _work_out_cosine}

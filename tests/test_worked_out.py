@@ -1,0 +1,94 @@
+"""Numbers that no step computes: the entropy of a row and the cosine of two vectors, as NumPy has them."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import bertviz_core as bv
+from bertviz_core.documents import DOCUMENTS
+from bertviz_core.errors import AddressError
+from bertviz_core.formula.address import Address, read_address
+from bertviz_core.formula.numbers import format_number
+from bertviz_core.ui.views.documents_told import find_cosine, tell
+from bertviz_core.ui.walk.card import render_table
+from bertviz_core.ui.walk.worked_out import find_entropy, find_worked_out, name_worked_out, pick_cosines
+from tests.canvas import look
+from tests.test_drawer_cards import add_up
+
+TEXT = "When in Rome, do as the [MASK] do."
+ROW = Address("encoder.layer.2.attention.self.probs").fix(head=0, query=8)
+PAIR = "embeddings.LayerNorm.cosine[token=8,other=7]"
+
+
+def find(trace, where):
+    return find_worked_out(look(trace), read_address(str(where)))
+
+
+def test_the_entropy_of_a_row_is_that_of_its_weights(rome):
+    told, weights = find(rome, find_entropy(ROW)), rome[ROW].astype(np.float64)
+    assert told.number == pytest.approx(-(weights * np.log2(weights)).sum(), abs=1e-9)
+    assert told.value == format_number(told.number) and told.unit == "bits"
+    assert add_up(told.card.table)[0] == pytest.approx(told.number, abs=1e-3)
+    assert f"as if over **{2**told.number:.2f} of 12 tokens** evenly" in str(told.card.sentence)
+    assert f"{np.log2(12):.2f} all alike" in str(told.card.sentence)
+
+
+@pytest.mark.parametrize("vectors", ["embeddings.LayerNorm", "encoder.layer.4.output.LayerNorm", "embeddings.sum"])
+@pytest.mark.parametrize("other", [7, 8])
+def test_the_cosine_of_two_tokens_is_that_of_their_vectors(rome, vectors, other):
+    told = find(rome, f"{vectors}.cosine[token=8,other={other}]")
+    x, y = (rome[f"{vectors}[token={i}]"].astype(np.float64) for i in (8, other))
+    cosine = x @ y / np.sqrt((x @ x) * (y @ y))
+    assert told.number == pytest.approx(cosine, abs=1e-9)
+    assert add_up(told.card.table)[0] == pytest.approx(cosine, abs=1e-3)
+    assert f"**{np.degrees(np.arccos(min(1, cosine))):.{0 if other == 7 else 1}f}°**" in str(told.card.sentence)
+
+
+def test_every_operand_can_be_walked_to(rome):
+    for where in (find_entropy(ROW), PAIR):
+        steps = re.findall(r'data-step="([^"]*)"', render_table(find(rome, where).card.table))
+        assert len(steps) > 20 and all(not rome.dims(step) for step in steps)
+
+
+def test_a_zeroed_head_has_no_entropy_and_a_zeroed_vector_no_cosine(bundled):
+    for changes, where in (({str(ROW): 0.0}, find_entropy(ROW)), ({"embeddings.LayerNorm[token=8]": 0.0}, PAIR)):
+        with pytest.raises(AddressError):
+            find(bv.run(bundled, TEXT, changes=changes), where)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "encoder.layer.2.attention.self.probs.entropy[head=0]",
+        "encoder.layer.2.attention.self.scores.entropy[head=0,query=8]",
+        "encoder.layer.2.attention.self.probs.entropy[head=0,query=99]",
+        "embeddings.LayerNorm.cosine[token=8]",
+        "embeddings.LayerNorm.cosine[token=8,other=99]",
+        "encoder.layer.2.attention.self.probs.cosine[token=8,other=7]",
+    ],
+)
+def test_what_names_no_such_number_is_refused(rome, where):
+    with pytest.raises(AddressError):
+        find(rome, where)
+
+
+def test_other_addresses_are_left_to_others(rome):
+    for where in (str(ROW), "documents.cosine[document=0,token=8]", "input_ids[token=8]"):
+        assert find(rome, where) is None
+    assert (name_worked_out(ROW), name_worked_out(find_entropy(ROW))) == ("", "entropy")
+
+
+def test_the_cells_of_a_map_of_cosines_have_their_addresses():
+    assert pick_cosines(Address("embeddings.LayerNorm")).format(y=8, x=7) == PAIR
+
+
+def test_a_document_is_compared_with_bert_component_by_component(rome):
+    told = tell(replace(look(rome), text=TEXT), find_cosine(DOCUMENTS[0], 8))
+    x = rome["encoder.layer.5.output.LayerNorm[token=8]"].astype(np.float64)
+    y = bv.run(rome.model, TEXT, program=DOCUMENTS[0].program)
+    last = [address for address in y.program.spine if ".layer.5." in address][-1]
+    y = y[f"{last}[token=8]"].astype(np.float64)
+    assert told.number == pytest.approx(x @ y / np.sqrt((x @ x) * (y @ y)), abs=1e-6)
+    assert add_up(told.card.table)[0] == pytest.approx(told.number, abs=1e-3)
