@@ -14,8 +14,8 @@ import { isRunning, PARTS } from "../shared/streamlit.js";
 import { Focus } from "./focus.js";
 import { Lights } from "./lights.js";
 import {
-  closeMenus, DRAWER, enterEditor, enterPicture, findBack, findFocus, findToken, foldDrawer, isFolded, makeReachable, mendLink,
-  placeDrawer, rove, scrollDrawerUp, TITLE, turnMenu, TYPED,
+  closeMenus, DRAWER, enterEditor, enterPicture, findBack, findFocus, findToken, fitSheet, foldDrawer, isFolded, makeReachable,
+  mendLink, placeDrawer, rove, scrollDrawerUp, TITLE, turnMenu, TYPED,
 } from "./page.js";
 import { savePicture } from "./picture.js";
 import { Plot } from "./plot.js";
@@ -103,6 +103,7 @@ export class Listener {
      * @param {AddEventListenerOptions} [more]
      */
     const listen = (name, act, more) => document.addEventListener(name, act, { signal, ...more });
+    addEventListener("beforeprint", fitSheet, { signal });
     listen("click", (event) => this.click(event));
     listen("keydown", (event) => this.key(event));
     listen("pointerover", (event) => event.pointerType !== "touch" && this.point(event));

@@ -77,6 +77,20 @@ export function foldDrawer(folded) {
   }
 }
 
+// On paper a page is as wide as on screen, as its charts are, and so much smaller that it fits on an A4 sheet. What it is
+// wide and by how much it shrinks is known only before it is printed.
+const SHEET = { portrait: 718, landscape: 1046 }; // pixels between the margins
+
+export function fitSheet() {
+  const block = document.querySelector(PARTS["main-block"]);
+  if (!block) return;
+  const { paddingLeft, paddingRight } = getComputedStyle(block);
+  const wide = block.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+  const { style } = document.documentElement;
+  style.setProperty("--bv-wide", `${wide}px`);
+  for (const [way, sheet] of Object.entries(SHEET)) style.setProperty(`--bv-${way}`, `${Math.min(1, sheet / wide)}`);
+}
+
 // Where the drawer lies over the page, it lies at the side where what was pressed is not.
 /** @param {number} left */
 export function placeDrawer(left) {
