@@ -10,7 +10,7 @@ from bertviz_core.formula.notations import NOTATIONS
 from bertviz_core.ui.frame.style import make_painter
 from bertviz_core.ui.panels import formula_line
 from bertviz_core.ui.panels.derived import _split
-from bertviz_core.ui.panels.formula_line import flatten
+from bertviz_core.ui.panels.formula_line import flatten, shorten_source
 
 LIGHT = PALETTES["light"]
 TAG = re.compile(r"<[^>]*>")
@@ -52,6 +52,25 @@ def test_a_formula_opens_its_number(shown, rome):
     formula_line.show_formula("x = y", "x", "<source>", cell)
     (line,) = shown["html"]
     assert f'data-cell="{cell}"' in line and "&lt;source&gt;" in line and "<source>" not in line
+
+
+@pytest.mark.parametrize(
+    ("source", "short"),
+    [
+        ("Vaswani et al. 2017, Attention Is All You Need, eq. 1", "Vaswani et al. 2017, eq. 1"),
+        ("Hendrycks & Gimpel 2016, Gaussian Error Linear Units", "Hendrycks & Gimpel 2016"),
+        (
+            "notebook (001), In [14]; Devlin et al. 2018, BERT, fig. 2",
+            "notebook (001), In [14]; Devlin et al. 2018, fig. 2",
+        ),
+        (
+            "nostalgebraist 2020, logit lens; head: Devlin et al. 2018",
+            "nostalgebraist 2020, logit lens; head: Devlin et al. 2018",
+        ),
+    ],
+)
+def test_a_source_is_named_without_the_title_of_a_paper(source, short):
+    assert shorten_source(source) == short
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from bertviz_core.formula.markup import write_html
 
 _BREAK = re.compile(r"\\\\(?:\[\w+\])?")  # which may say how far below the next line stands
 _LINES = re.compile(r"\\(?:footnotesize)?\s*\\begin\{aligned\}|\\begin\{aligned\}|\\end\{aligned\}")
+_TITLE = re.compile(r"(\b(?:19|20)\d\d), [A-Z][^,;]*(?=, (?:eq|sec|fig)\.|;|$)")  # behind the year
 _FRACTION = re.compile(r"\\t?frac(?![a-z])")
 
 
@@ -42,7 +43,12 @@ def _typeset(line: str, key: str, source: str) -> None:
 
 
 def _render_source(source: str) -> str:
-    return f'<small title="{escape(source)}">{escape(source)}</small>'
+    return f'<small title="{escape(source)}">{escape(shorten_source(source))}</small>'
+
+
+def shorten_source(source: str) -> str:
+    """A source without the titles of papers, which its tooltip has: `Vaswani et al. 2017, eq. 1`."""
+    return _TITLE.sub(r"\1", source)
 
 
 def flatten(tex: str) -> str:

@@ -24,13 +24,14 @@ from bertviz_core.ui.frame import site, state, url
 from bertviz_core.ui.frame.keys import DOCUMENT, Key
 from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.card import open_card
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.said import name_word, tell_nowhere, tell_number, tell_percent, tell_token
 from bertviz_core.ui.panels.tables import Column, render_table
 
 AS_WRITTEN = "as written"
 STYLE = read_css(Path(__file__).with_name("documents.css"))
 _OWN_NOTATION: dict[str, Notation] = {"definition": "column", "formula-post": "function"}
+_COSINE = r"\cos(x, y) = \frac{x \cdot y}{\lVert x \rVert\, \lVert y \rVert}"
 _SAME = 0.9999  # a cosine from which two runs agree
 BESIDE = Key("beside", next(iter(PROGRAMS)))
 NOTATION = Key("notation", AS_WRITTEN)
@@ -136,11 +137,10 @@ def _make_side(view: View, name: str, notation: str) -> Side:
 def show_layers(view: View, left: Side, right: Side) -> None:
     """How far apart the runs are after every layer, as a table."""
     found, _ = _measure(view, left, right)
-    with open_card(view, NORM, "Distance after each layer", f"{_name_all(view)}, from the same weights and sentence"):
+    heading = Heading("Distance after each layer", "1: same direction; 0: orthogonal", _COSINE)
+    with open_card(view, NORM, heading, f"{_name_all(view)}, from the same weights and sentence"):
         columns = _list_columns(found, view.chosen.token)
         st.html(render_table("after layer", list_stages(view), columns, [view.chosen.layer]))
-        st.latex(r"\cos(x, y) = \frac{x \cdot y}{\lVert x \rVert\, \lVert y \rVert}")
-        st.caption("A cosine of 1: same direction. 0: orthogonal.")
 
 
 def _measure(view: View, left: Side, right: Side) -> tuple[dict[str, tuple[LayerDistance, ...]], dict[str, str]]:

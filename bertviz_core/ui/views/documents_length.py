@@ -16,7 +16,7 @@ from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.card import open_card
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.views.documents import Side
 
 _GUESSES = 3
@@ -37,7 +37,8 @@ def show_lengths(view: View) -> None:
     count, longest = len(trace.tokens), _find_longest(view)
     most = "as the note prints it" if longest == TOKENS else "as many as this model reads"
     runs = {count: "as your sentence is", longest: most}
-    with open_card(view, PREDICTION, "The note at two lengths", f"token {token}", name="documents-lengths"):
+    heading = Heading("The note at two lengths", "", r"\cos(x^{(L)}, y^{(L)})", "two passes of the note")
+    with open_card(view, PREDICTION, heading, f"token {token}", name="documents-lengths"):
         told = []
         for place, (length, how) in zip(st.columns(len(runs)), runs.items(), strict=True):
             note = view.run_as(NOTE.program, get_store(), length - count)

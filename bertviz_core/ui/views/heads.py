@@ -42,7 +42,7 @@ from bertviz_core.ui.views.heads_ablation import (
     show_words,
     tell_most_needed,
 )
-from bertviz_core.ui.views.heads_numbers import make_values, render_profile, write_profile
+from bertviz_core.ui.views.heads_numbers import make_values, render_profile, write_profile, write_rule
 from bertviz_core.ui.views.heads_worth import FORMULA, Worth, list_marks
 
 NONE = "no role"
@@ -99,7 +99,8 @@ def _show_cards(view: View, all_heads: Summary, found: Found[Ablation] | None, w
 
 def _show_role(view: View) -> None:
     says = "mean attention weight on each; a role from the mark on"
-    with open_card(view, ATTENTION, Heading("Its role", says), _find_weights(view), name="role"):
+    heading = Heading("Its role", says, write_rule(view, read_heads(view.trace)), "a rule of this app")
+    with open_card(view, ATTENTION, heading, _find_weights(view), name="role"):
         show_passes(view, _show_profile)
 
 

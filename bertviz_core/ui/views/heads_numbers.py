@@ -32,7 +32,7 @@ from bertviz_core.ui.frame import url
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.card import open_card
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.looks import ALL_ZERO, NO_SHARES
 from bertviz_core.ui.panels.passes import show_passes_html
@@ -60,6 +60,17 @@ def render_profile(view: View, all_heads: Summary) -> str:
         f'<div class="bv-profile"><div class="bv-answer">{rows}</div></div>'
         + (f'<p class="bv-faint">Not here: {escape(absent)}.</p>' if absent else "")
     )
+
+
+def write_rule(view: View, all_heads: Summary) -> str:
+    """The rule of the chosen head's role as LaTeX; where it has none, what its largest mean weight is."""
+    numbers = all_heads.of(view.chosen.layer, view.chosen.head)
+    roles = find_roles(numbers)
+    if roles:
+        return rf"{_color(view, roles[0].statistic)} \; > \; {roles[0].above}"
+    shares = [role.statistic for role in ROLES if not np.isnan(numbers[role.statistic.name])]
+    best = max(shares, key=lambda statistic: numbers[statistic.name]) if shares else ROLES[0].statistic
+    return _color(view, best)
 
 
 def _render_share(statistic: Statistic, numbers: Mapping[str, float], roles: list[Role]) -> str:
@@ -196,8 +207,12 @@ def tell_extremes(values: np.ndarray) -> Said:
 
 
 def _write_formula(view: View, statistic: Statistic) -> str:
-    formula = statistic.latex.replace("A_", rf"\textcolor{{{view.colors.kinds[_ATTENTION]}}}{{A}}_")
-    return rf"\begin{{aligned}} & \text{{{statistic.title}}} \\ &= {formula} \end{{aligned}}"
+    return rf"\begin{{aligned}} & \text{{{statistic.title}}} \\ &= {_color(view, statistic)} \end{{aligned}}"
+
+
+def _color(view: View, statistic: Statistic) -> str:
+    """A statistic's formula with the weights in their colour."""
+    return statistic.latex.replace("A_", rf"\textcolor{{{view.colors.kinds[_ATTENTION]}}}{{A}}_")
 
 
 def _write_worked(view: View, statistic: Statistic, value: float) -> str:
@@ -230,7 +245,7 @@ def show_table(view: View, read_heads: Callable[[Trace], Summary], statistic: St
         best = rank_top(np.nan_to_num(all_heads.numbers[statistic.name]).ravel(), _ROWS)
         what, shown = ATTENTION_WEIGHTS.in_layers("*"), [divmod(place, heads) for place in best]
         see = f"The {len(shown)} of {layers * heads} heads with the largest {statistic.title}"
-    with open_card(view, _ATTENTION, see, f"from {what}"):
+    with open_card(view, _ATTENTION, Heading(see, "", _color(view, statistic)), f"from {what}"):
         show_passes_html(
             view,
             [_render_table(one, read_heads(one.trace), shown, with_layer=which == ALL_LAYERS) for one in view.passes],

@@ -14,7 +14,7 @@ from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import url
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.card import open_card
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.passes import tell_pass
 from bertviz_core.ui.panels.token_lines import show_lines
 
@@ -29,7 +29,9 @@ _HIDE = Key("hide", False)
 def show_token_lines(view: View) -> None:
     """The chosen head, token to token, with what to leave out."""
     address = ATTENTION_WEIGHTS.in_layer(view.chosen.layer)
-    with open_card(view, ATTENTION, "Which token attends to which", address):
+    step = view.trace.step(address)
+    heading = Heading("Which token attends to which", "", view.typeset(step), step.source)
+    with open_card(view, ATTENTION, heading, address):
         _show_lines(view, view.trace[address])
 
 

@@ -26,7 +26,7 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.preparation import NO_PADDING
 from bertviz_core.ui.frame.resources import list_models
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.card import open_card
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.printed_grid import KEY, render_grid
 from bertviz_core.ui.panels.tables import Column, render_table
@@ -139,8 +139,6 @@ def _list_cells() -> list[str]:
 def show_tensor(view: View, printed: PrintedTensor, comparison: Comparison | None) -> None:
     """One printed tensor, number by number, with ours under each where it can be compared."""
     _show_printed(view, printed, comparison)
-    info = site.find_page(_write_program().by_address[printed.address].stage)
-    site.show_link(info, f"Our value: {info.title}", info.icon)
 
 
 @derived
@@ -215,8 +213,14 @@ def show_summary(view: View, found: dict[str, Comparison]) -> None:
         *(Column(name, [one and one.count(kind) for one in results]) for name, kind in _COLUMNS.items()),
         Column("largest difference", [one and one.largest for one in results]),
     ]
+    heading = Heading(
+        "All printed tensors",
+        "",
+        r"\mathrm{round}(x) = x_{\mathrm{printed}}",
+        "same digits: ours, rounded, is the printed one",
+    )
     with (
-        open_card(view, FFN, "All printed tensors", f"{len(TENSORS)} cells, {_NUMBERS} numbers"),
+        open_card(view, FFN, heading, f"{len(TENSORS)} cells, {_NUMBERS} numbers"),
         st.container(key="wide-printed"),
     ):
         st.html(render_table("cell and address", names, columns))

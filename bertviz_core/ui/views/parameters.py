@@ -24,7 +24,7 @@ from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.state import Sent
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.card import open_card
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.names import write_css, write_table
 from bertviz_core.ui.panels.said import tell_percent
 from bertviz_core.ui.panels.tables import Column, render_table
@@ -33,6 +33,7 @@ from bertviz_core.ui.views.parameters_values import KIND, Window, choose_window
 _TENSOR, _NAME = Key("tensor", ""), Key("name", "")
 _INVENTORY: Key[Sent] = Key("inventory", None)
 _TABLE_PX = 420
+_COUNTS = r"n_{\mathrm{attention}} = 4 L (d^2 + d), \quad n_{\mathrm{ffn}} = L (2 d m + m + d)"
 _MAIN = ("embeddings", "feed-forward", "attention")  # the groups with a column of their own
 _REST = "heads and LayerNorm"
 _INKS = {
@@ -67,13 +68,18 @@ def show_sizes(view: View) -> None:
     model = view.trace.model
     tensors = analysis.list_tensors(model)
     sums, own = analysis.count_groups(tensors), [tensor for tensor in tensors if not tensor.same_as]
-    with open_card(view, KIND, "Where the numbers are", "of all tensors of the checkpoint"):
-        drawn, side = st.columns([2, 1], gap="medium")
+    worked = [style.break_lines(_write_count(model.config, name, sums[name])) for name in ("attention", "feed-forward")]
+    heading = Heading(
+        "Where the numbers are",
+        "areas are counts; layers are added up",
+        _COUNTS,
+        f"L = {model.config.num_hidden_layers}, d = {model.config.hidden_size}, m = {model.config.intermediate_size:,}",
+        numbers=r" \\ ".join(worked),
+    )
+    with open_card(view, KIND, heading, "of all tensors of the checkpoint"):
+        drawn, side = st.columns([3, 2], gap="medium")
         with drawn.container():  # of its own: on a phone it scrolls
             show_chart(_draw(view, tensors), "parameter-areas", "Every part of the model as an area")
-        with drawn:
-            for place, name in zip(st.columns(2), ("attention", "feed-forward"), strict=True):
-                place.latex(style.break_lines(_write_count(model.config, name, sums[name])))
         with side, st.container(key="wide-groups"):
             shares = Column(
                 "% of all",
@@ -83,8 +89,8 @@ def show_sizes(view: View) -> None:
             )
             st.html(render_table("group", list(sums), [Column("numbers", list(sums.values())), shares]))
             st.caption(
-                "Per layer: four matrices and biases in attention; two in the feed-forward network. Areas are counts; "
-                f"layers are added up. {escape_markdown(model.name)}, revision {escape_markdown(model.revision)}: "
+                "Per layer: four matrices and biases in attention; two in the feed-forward network. "
+                f"{escape_markdown(model.name)}, revision {escape_markdown(model.revision)}: "
                 f"{model.parameter_count:,} numbers in {len(own)} tensors, {model.nbytes:,} bytes as "
                 f"{str(model.dtype).removeprefix('torch.')}. A tied tensor is counted once, where it first appears."
             )

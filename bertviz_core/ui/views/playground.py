@@ -21,7 +21,7 @@ from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import quote
 from bertviz_core.ui.frame.packing import LONGEST
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.card import open_card
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
 from bertviz_core.ui.panels.printed_grid import render_grid
 from bertviz_core.ui.panels.said import name_word, tell_number, tell_percent
@@ -136,21 +136,19 @@ def show_softmax(view: View, scores: np.ndarray, row: int) -> None:
     steps = attention.work_softmax(scores[row])
     columns = _list_columns(view, scores[row], steps)
     see = f"The softmax of “{WORDS[row]}”, step by step"
-    with open_card(view, ATTENTION, see, f"from row {row} of the edited scores") as tools:
-        drawn, table, side = st.columns([3, 6, 3], gap="medium")
+    worked = style.break_lines(_write_share(scores[row], row, steps))
+    heading = Heading(see, formula=_SOFTMAX, source=ARTICLE, numbers=worked)
+    with open_card(view, ATTENTION, heading, f"from row {row} of the edited scores") as tools:
+        drawn, table = st.columns([3, 7], gap="medium")
         with drawn:
             show_chart(draw_denominator(steps.powers, steps.running, WORDS, view.colors), "playground-softmax", see)
             st.caption("Each bar is one exponential and starts where the bar above it ends.")
         with table, st.container(key="wide-softmax"):
             st.html(render_table("key", WORDS, columns, [int(steps.shares.argmax())]))
-            st.caption("A score 7 below the largest gets less than a thousandth of its weight.")
-        with side:
-            st.latex(_SOFTMAX)
-            st.latex(style.break_lines(_write_share(scores[row], row, steps)))
-            st.markdown(
+            st.caption(
                 f"Subtract the largest score, {format_number(steps.largest)}, and take e to the power of the rest. The "
-                f"sum of the powers is {format_number(steps.denominator)}; each power divided by it is a weight.  \n"
-                f":small[:gray[{ARTICLE}]]"
+                f"sum of the powers is {format_number(steps.denominator)}; each power divided by it is a weight. A "
+                "score 7 below the largest gets less than a thousandth of its weight."
             )
         with tools:
             held = np.array([column.values for column in columns], dtype=np.float64).T

@@ -13,7 +13,7 @@ from bertviz_core.ui.frame import site
 from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.aligned import Numbers, show_rows
-from bertviz_core.ui.panels.card import open_card
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.passes import show_passes
 from bertviz_core.ui.panels.put import tell_way
@@ -30,9 +30,10 @@ def show_fit(view: View, place: Place) -> None:
     shown = order if len(order) <= FITTING + 1 else order[:FITTING]
     if place.key not in shown:
         shown.append(place.key)
-    see = f"Which keys fit what {read_word(view)} asks?"
+    step = trace.step(locate_products(view))
+    heading = Heading(f"Which keys fit what {read_word(view)} asks?", "", view.typeset(step), step.source)
     with open_card(
-        view, ATTENTION, see, f"{locate(view, 'query', view.chosen.token)} and {locate(view, 'key')}"
+        view, ATTENTION, heading, f"{locate(view, 'query', view.chosen.token)} and {locate(view, 'key')}"
     ) as tools:
         show_passes(view, lambda one: _show_fit(one, shown, place.key))
         with tools:

@@ -102,24 +102,26 @@ def write_headline(view: View) -> str:
     if len(story.turns) == 1:
         return f"Where does {name} come from? A change put it there"
     heads = [f"**head {cell.at['head']} of layer {cell.layer}**" for cell in story.cells if cell.leaf == VALUES.path]
-    over = f" over {join_words(heads)}" if heads else ""
+    over = f", over {join_words(heads)}," if heads else ""
     last = story.cells[-1].path
     end = f"a number of **{last}** that a change put there"
     if story.token is not None:
         end = f"**{escape_markdown(name_token(view.trace.tokens, story.token))}**"
     elif last in view.trace.model.parameters:
         end = "a learned parameter"
-    return (
-        f"Where does {name} come from? One way back of very many leads{over} to {end} in "
-        f"{write_count(len(story.stops), 'stop')}"
-    )
+    return f"Where does {name} come from? One way back{over} ends at {end}"
 
 
 def show_line(view: View, story: Story) -> int:
     """The whole way as one line. Returns the stop that is looked at."""
     url.bind(_STOP, range(len(story.stops)))
     chosen = state.read(_STOP)
-    heading = Heading("The way back", "from stop to stop along a largest part; under each link: that part")
+    heading = Heading(
+        "The way back",
+        "from stop to stop along a largest part; under each link: that part",
+        r"y = \sum_i p_i, \quad i^{*} = \underset{i}{\arg\max}\, |p_i|",
+        "in a sum; a rule of this app",
+    )
     with open_card(view, PARAMETER, heading, story.start, name="way-back"):
         drawing = _make_drawing(view, story, chosen)
         _line(key=_LINE.name, data=drawing, on_stop_change=state.on_event(_LINE, "stop", _go, state.is_number))
@@ -289,11 +291,13 @@ def show_without(view: View, story: Story) -> None:
     stops, tokens = st.columns(2, gap="small")
     trace, start, cells = story.trace, story.start, tuple(story.cells)
     asked = Wanted(("without", start, cells), trace, partial(zero_each, [trace], start, cells))
-    with stops, open_card(view, PARAMETER, "Without each stop", start):
+    zeroed = Heading("Without each stop", "", r"y - y_{x = 0}", "one pass each, the stop set to 0")
+    masked = Heading("With each token hidden", "", r"y - y_{w = \mathrm{[MASK]}}", "one pass each, the token hidden")
+    with stops, open_card(view, PARAMETER, zeroed, start):
         show_finding("story-without", asked, partial(_draw_without, view, story))
     hidden = _ask_hidden(story)
     if hidden is not None:
-        with tokens, open_card(view, PARAMETER, "With each token hidden", start, name="story-hidden"):
+        with tokens, open_card(view, PARAMETER, masked, start, name="story-hidden"):
             show_finding("story-hidden", hidden, partial(_draw_hidden, view, story))
 
 

@@ -20,7 +20,7 @@ from bertviz_core.ui.frame.keys import DOCUMENT, MODEL
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import UNTRAINED, keep_own
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.card import open_card
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.views.training_fields import SMALL, suggest
 from bertviz_core.ui.views.training_lines import list_besides
 from bertviz_core.ui.views.training_run import Run, lay_beside, refuse, take_away
@@ -41,7 +41,8 @@ def show_attention(view: View, run: Run) -> None:
         return
     where, names = found.where, [f"{i} {token}" for i, token in enumerate(run.tokens(1))]
     see = f"Layer {where.layer}, head {where.at['head']}: the head that moved most"
-    with open_card(view, ATTENTION, see, where, name="training-attention"):
+    formula = r"A = \mathrm{softmax}(Q K^{\top} / \sqrt{d_k})"
+    with open_card(view, ATTENTION, Heading(see, "", formula), where, name="training-attention"):
         maps = zip(st.columns(2, gap="medium"), ("before", "now"), (found.before, found.now), strict=True)
         for place, name, weights in maps:
             with place:

@@ -15,11 +15,12 @@ from bertviz_core.formula.texts import write_count
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.card import open_card
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.views.training_run import Run
 from bertviz_core.ui.views.training_told import name_loss
 
+_LOSS = r"J(\theta) = -\sum_j \log P(\theta)_{x_j, j} \llbracket \hat{x}_j = \mathrm{mask} \rrbracket"
 _BOLD = 3  # words that stand out
 _BOLD_IS = " Bold: what rose most, each word once."
 
@@ -28,7 +29,8 @@ def show_lead(view: View, run: Run) -> None:
     """The two pictures beside one another, over all steps that are asked for."""
     total = run.training.steps_total
     told = f"{write_count(total, 'step')}{'' if run.training.finished else '; grey is still to come'}"
-    with open_card(view, QUERY, "J(θ), and what it buys", "J", told, name="training-lead") as tools:
+    heading = Heading("J(θ), and what it buys", "", _LOSS, "definition (002), E-Training, line 6")
+    with open_card(view, QUERY, heading, "J", told, name="training-lead") as tools:
         left, right = st.columns([11, 10], gap="small")
         with left:
             _show_losses(view, run, total)

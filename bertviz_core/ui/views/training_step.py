@@ -19,11 +19,12 @@ from bertviz_core.learning import Hosted, StepRecord
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import table_html
-from bertviz_core.ui.panels.card import open_card
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.views.training_run import Run
 from bertviz_core.ui.views.training_told import find_largest, name_length, name_loss, name_term
 
+_SUMS = r"J = -\sum_j \log P_j, \quad \lVert \nabla J \rVert = \sqrt{\sum_i g_i^2}"
 _ROWS = 8  # hidden tokens that the table lists
 _KINDS = {"embeddings": "embedding", "attention": "attention", "feed-forward": "ffn"}
 
@@ -39,7 +40,7 @@ def show_step(view: View, run: Run) -> None:
     with open_card(
         view,
         PREDICTION,
-        see,
+        Heading(see, "", _SUMS),
         name_loss(record),
         f"pass {record.turn} of {run.asked.settings.passes}",
         name="training-step",

@@ -13,7 +13,7 @@ from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.learning import Ranked
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.card import open_card
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.views.training_lead import choose_risen, read_words
 from bertviz_core.ui.views.training_run import Run
 
@@ -24,7 +24,8 @@ def show_before_and_now(view: View, run: Run) -> None:
     """The words whose probability rose most: what the model answers in their place, before any step and now."""
     _, shares, words = read_words(run)
     chosen = choose_risen(shares, words, _WORDS) or [0]
-    with open_card(view, PREDICTION, "Before and now", "one word hidden", name="training-words"):
+    heading = Heading("Before and now", "one word hidden", r"P(\theta)_{w, j}", "two passes")
+    with open_card(view, PREDICTION, heading, "one word hidden", name="training-words"):
         for i in chosen:
             sentence, token = run.training.words[i]
             try:
