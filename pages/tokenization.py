@@ -8,8 +8,8 @@ from bertviz_core.ui.views import tokenization, tokenization_inputs, tokenizatio
 
 view = open_page(
     "tokenization",
-    "The text is normalized and split into words, each word into the longest pieces in the vocabulary (WordPiece). "
-    "The index of a piece in the vocabulary is its token id.",
+    "The text is split into words, each word into the longest pieces in the vocabulary (WordPiece); a piece's index "
+    "there is its token id.",
     tokenization_lead.write_headline,
 )
 tokenization_lead.show_tokens(view)

@@ -56,7 +56,7 @@ def draw_areas(columns: Mapping[str, Mapping[str, int]], inks: Mapping[str, str]
         [_draw_tiles(tiles, colors)],
         _HEIGHT,
         colors,
-        right=210 if beside else 8,
+        right=172 if beside else 8,
         bargap=0,
         xaxis=axis,
         top=28,

@@ -26,7 +26,7 @@ from bertviz_core.formula.steps import ATTENTION, VALUE
 
 ROW = 20  # pixels
 _HEAD = 36  # pixels for the columns' names
-_TEXT = 0.46  # part of a column that the numbers have, before the bars
+_TEXT = 0.5  # part of a column that the numbers have, before the bars
 _SQUARE = 17  # pixels along the side of the largest square
 _HIGH = 0.42  # of a row, that a bar has
 

@@ -13,8 +13,8 @@ from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich
 from bertviz_core.formula.steps import ATTENTION
 
-ROW, LOWEST, HIGHEST = 25, 7, 400  # pixels: of a row, of a row at least, of all rows where these are many
-_BELOW, _RIGHT = 46, 44  # pixels below the rows, for the scale; beside them, for the last slanted word
+ROW, LOWEST, HIGHEST = 22, 7, 400  # pixels: of a row, of a row at least, of all rows where these are many
+_BELOW, _RIGHT = 36, 44  # pixels below the rows, for the scale; beside them, for the last slanted word
 _LETTER, _SLANT = 7.3, 0.72  # pixels of a letter; how much of it a slanted word needs in height
 _ACROSS, _APART = 330, 18  # pixels that the columns have at least; from one slanted word to the next
 _DOWN = 14  # pixels from one row's word to the next

@@ -7,7 +7,6 @@ PHRASES = {
         "attention_output_taken": [" takes most.", "the only head"],
         "attention_worked": ["largest absolute value first", "keys, those with the largest weights",
                              "largest absolute product first"],
-        "documents_told": [" products that are largest in size"],
         "embeddings": ["nearest first", "Nearest to “"],
         "feed_forward": ["The neurons that write most", " that write most", "their vectors, longest first",
                          "strongest"],

@@ -157,11 +157,6 @@ def overview(s: Scene) -> Truth:
     return Truth(told=[sum(p.numel() for p in s.hf.parameters())])  # a tied one is a single parameter
 
 
-@truth("formulas", "page")
-def formulas(s: Scene) -> Truth:
-    return Truth(told=[len(s.layers) - 1])
-
-
 @truth("story", "The way back")
 def story(s: Scene) -> Truth:
     """What the number becomes with the token at the way's end hidden."""

@@ -87,7 +87,7 @@ def weights(s: Scene, layer: str, head: str) -> Truth:
     return Truth([Map(whole)], whole, told=told, worked=[whole[s.token, s.key]])
 
 
-@truth("attention", "How * divides its attention, step by step")
+@truth("attention", "How * divides its attention")
 def steps(s: Scene, word: str) -> Truth:
     assert word == name_chosen(s)
     q, keys = s.own("attention.self.query")[s.head, s.token], s.own("attention.self.key")[s.head]

@@ -61,8 +61,8 @@ def show_steps(view: View) -> None:
 
 def _show_stage(view: View, stage: Stage) -> None:
     """The stage that begins with a step, and the way to its page."""
-    info, layers = site.find_page(stage), view.trace.model.config.num_hidden_layers
-    place = f", layer {view.chosen.layer} of 0 to {layers - 1}" if stage.in_layer else ""
+    info = site.find_page(stage)
+    place = f", layer {view.chosen.layer}" if stage.in_layer else ""
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", wrap=False):
         st.markdown(f"## {info.title}{place}")
         site.show_link(info, "See all", info.icon)

@@ -74,9 +74,8 @@ def show_sizes(view: View) -> None:
         "areas are counts; layers are added up",
         _COUNTS,
         f"L = {model.config.num_hidden_layers}, d = {model.config.hidden_size}, m = {model.config.intermediate_size:,}",
-        numbers=r" \\ ".join(worked),
     )
-    with open_card(view, KIND, heading, "of all tensors of the checkpoint"):
+    with open_card(view, KIND, heading, "of all tensors of the checkpoint", code=lambda: _show_worked(worked)):
         drawn, side = st.columns([3, 2], gap="medium")
         with drawn.container():  # of its own: on a phone it scrolls
             show_chart(_draw(view, tensors), "parameter-areas", "Every part of the model as an area")
@@ -94,6 +93,11 @@ def show_sizes(view: View) -> None:
                 f"{model.parameter_count:,} numbers in {len(own)} tensors, {model.nbytes:,} bytes as "
                 f"{str(model.dtype).removeprefix('torch.')}. A tied tensor is counted once, where it first appears."
             )
+
+
+def _show_worked(formulas: Sequence[str]) -> None:
+    for formula in formulas:
+        st.latex(formula)
 
 
 def _draw(view: View, tensors: Sequence[Tensor]) -> Chart:

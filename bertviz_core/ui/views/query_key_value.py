@@ -85,8 +85,8 @@ def write_headline(view: View) -> Said:
     return say(
         Claim("asks", "What does {word} ask for? ", {"word": tell_token(trace.tokens, chosen.token)}),
         say_largest(
-            ("fits best", "Of {count} keys that of **{key}** fits its query best: **{product}**"),
-            ("fits as well", "None of {count} keys fits its query better than that of **{key}**: **{product}**"),
+            ("fits best", "Of {count} keys **{key}** fits best: **{product}**"),
+            ("fits as well", "None of {count} keys fits better than **{key}**: **{product}**"),
             parts,
             row,
             at,

@@ -102,14 +102,17 @@ def write_headline(view: View) -> str:
     if len(story.turns) == 1:
         return f"Where does {name} come from? A change put it there"
     heads = [f"**head {cell.at['head']} of layer {cell.layer}**" for cell in story.cells if cell.leaf == VALUES.path]
-    over = f", over {join_words(heads)}," if heads else ""
+    over = f" over {join_words(heads)}" if heads else ""
     last = story.cells[-1].path
     end = f"a number of **{last}** that a change put there"
     if story.token is not None:
         end = f"**{escape_markdown(name_token(view.trace.tokens, story.token))}**"
     elif last in view.trace.model.parameters:
         end = "a learned parameter"
-    return f"Where does {name} come from? One way back{over} ends at {end}"
+    return (
+        f"Where does {name} come from? One way back of very many leads{over} to {end} in "
+        f"{write_count(len(story.stops), 'stop')}"
+    )
 
 
 def show_line(view: View, story: Story) -> int:

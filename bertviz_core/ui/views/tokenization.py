@@ -14,7 +14,7 @@ from bertviz_core.formula.texts import write_count
 from bertviz_core.ui.frame import state, url
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.card import open_card
+from bertviz_core.ui.panels.card import Heading, open_card
 
 _SHOWN_REJECTED = 8  # at once, of one search
 _CHOICES = 8
@@ -53,21 +53,24 @@ def show_search(view: View) -> None:
     if word is None:
         return
     tried, found = _count_tried(word), sum(search.found is not None for search in word.searches)
-    with open_card(view, PREDICTION, f"The search for the longest piece: “{word.text}”", "the vocabulary"):
-        drawn, side = st.columns([7, 3], gap="medium")
-        with drawn:
-            whole, told = st.columns(2, vertical_alignment="center", gap="small")
-            whole.html(f"<div>{_render_choices(searched, word)}{_render_brackets(word)}</div>")
-            told.caption(f"{write_count(tried, 'candidate')}: {tried - found} rejected, {found} found. {reason}")
-            st.html(_render_stairs(view, word))
-        with side:
-            st.text_input("Another word", key=_SPLIT.name, max_chars=100, placeholder=word.text)
-            st.latex(_LONGEST)
-            st.markdown(
-                "From letter $s$ on, the longest candidate in the vocabulary $V$ is taken. The search goes on "
-                "behind it; `##` marks a piece that continues a word."
-            )
-            st.code("while word[s:e] not in V:\n    e -= 1", language=None)
+    heading = Heading(
+        f"The search for the longest piece: “{word.text}”", "", _LONGEST, "V: the vocabulary; s: where a search starts"
+    )
+    with open_card(view, PREDICTION, heading, "the vocabulary", code=_show_code):
+        whole, other = st.columns([13, 5], vertical_alignment="center", gap="medium")
+        whole.html(f"<div>{_render_choices(searched, word)}{_render_brackets(word)}</div>")
+        other.text_input(
+            "Another word", key=_SPLIT.name, max_chars=100, placeholder="Another word", label_visibility="collapsed"
+        )
+        st.html(_render_stairs(view, word))
+        st.caption(
+            f"{write_count(tried, 'candidate')}: {tried - found} rejected, {found} found. {reason} From letter s on "
+            "the longest candidate in V is taken, and the search goes on behind it. ##: a piece that continues a word."
+        )
+
+
+def _show_code() -> None:
+    st.code("while word[s:e] not in V:\n    e -= 1", language=None)
 
 
 def _list_searched(view: View) -> list[Word]:

@@ -24,7 +24,7 @@ from bertviz_core.ui.frame.keys import MASK
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.card import open_card
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.passes import show_passes_html
 from bertviz_core.ui.panels.said import name_word, tell_count, tell_percent, tell_tied, tell_token
 
@@ -78,7 +78,10 @@ def show_tokens(view: View) -> None:
     st.html(_STYLE)
     offer_number(Address("input_ids").fix(token=view.chosen.token))
     count, asked = len(view.trace.tokens), _ask_guesses(view)
-    with open_card(view, PREDICTION, "The sentence, cut into tokens", "input_ids", f"(token {count})"):
+    heading = Heading(
+        "The sentence, cut into tokens", "", r"V_{\mathrm{id}_i} = \mathrm{token}_i", "id: its row in the vocabulary V"
+    )
+    with open_card(view, PREDICTION, heading, "input_ids", f"(token {count})"):
         if asked is None:
             _draw_tokens(view, None)
         else:
@@ -121,11 +124,15 @@ def _write_reading(view: View) -> str:
     hidden = ", ".join(f"“{view.typed.tokens[i]}” at position {i}" for i in view.masked[:_NAMED])
     more = f" and {len(view.masked) - _NAMED} more" if len(view.masked) > _NAMED else ""
     told = f" Masked: {hidden}{more}. The model reads id {view.trace.model.tokenizer.mask_id} there instead."
+    pieces = " ##: the piece continues the word before it." if _has_pieces(view) else ""
     guessed = " The pass runs again, and BERT guesses it." if PROBS in view.trace else ""
     return escape_markdown(
-        f"Click a token to hide it behind [MASK]; click it again to undo.{guessed} Dashed: special tokens. ##: the "
-        f"piece continues the word before it.{told if hidden else ''}"
+        f"Click a token to hide it behind [MASK]; click it again to undo.{guessed}{pieces}{told if hidden else ''}"
     )
+
+
+def _has_pieces(view: View) -> bool:
+    return any(token.startswith("##") for token in view.trace.tokens)
 
 
 def _render(view: View, guesses: Guesses, awaited: bool) -> str:

@@ -160,7 +160,7 @@ def _write_entropy(query: int, parts: np.ndarray) -> Line:
     weight = rf"{{\htmlClass{{bv-of-{ATTENTION}}}{{A}}}}_{{{query},j}}"
     terms = [format_latex(float(parts[i])) for i in rank_top(parts, 2)]
     more = [r"\dots"] if len(parts) > len(terms) else []
-    return Line(f"H_{{{query}}}", rf"-\sum_j {weight} \log_2 {weight}", " + ".join([*terms, *more]))
+    return Line(f"H_{{{query}}}", rf"-\sum_j \; {weight} \; \log_2 \; {weight}", " + ".join([*terms, *more]))
 
 
 def _work_out_cosine(trace: Trace, pair: Address) -> WorkedOut:
