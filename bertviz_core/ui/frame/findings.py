@@ -14,6 +14,7 @@ import streamlit as st
 from bertviz_core.sharing.findings import Found, Work
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import load_component
+from bertviz_core.ui.components.selectors import expand
 from bertviz_core.ui.frame import choices, state
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -25,6 +26,8 @@ T = TypeVar("T")
 WAITS = "…".rjust(7, "\N{FIGURE SPACE}")  # for a number not known yet; as wide, so that columns stay
 _AFTER_MS = 400  # from one look to the next
 _LOOKS = Key("finding-looks", 0)
+# Of the name of what looks again. A rule for all of them would be by a part of a class; see style.css.
+_TAKES_NO_ROOM = expand("<style>:--layout-wrapper:has(> .st-key-again-{}) {{ position: absolute; }}</style>")
 _again = load_component("again")
 
 
@@ -77,6 +80,7 @@ def look_again(name: str) -> None:
     looks = state.read(key) + 1
     state.write(key, looks)
     with st.container(key=f"again-{name}"):
+        st.html(_TAKES_NO_ROOM.format(name))
         _again(key=f"again-of-{name}", data={"look": looks, "after": _AFTER_MS}, on_again_change=_note_nothing)
 
 
