@@ -4,25 +4,26 @@ import re
 
 import pytest
 
+from bertviz_core.ui.components.selectors import expand
 from tests.browser import visit
 
 WEIGHT = "encoder.layer.2.attention.self.probs[head=0,query=8,key=5]"
 SHEETS = {"portrait": {"width": 718, "height": 1046}, "landscape": {"width": 1046, "height": 718}}
 # What sticks out of the sheet, whether columns stand beside each other, and what of the drawer is cut.
-MEASURED = """() => {
+MEASURED = expand("""() => {
     const box = (each) => each.getBoundingClientRect();
     const cards = [...document.querySelectorAll('[class*="st-key-panel-"]')].map(box);
-    const blocks = [...document.querySelectorAll('[data-testid="stHorizontalBlock"]')];
+    const blocks = [...document.querySelectorAll(':--horizontal-block')];
     const body = document.querySelector('.st-key-drawer-body').parentElement;
     return {
         wide: cards.filter(({ right, left }) => right > innerWidth + 1 || left < -1).length,
-        stacked: blocks.filter(each => each.querySelector(':scope > [data-testid="stColumn"]')
+        stacked: blocks.filter(each => each.querySelector(':scope > :--column')
             && getComputedStyle(each).display !== 'flex').length,
         cut: body.scrollHeight - body.clientHeight,
         drawer: box(document.querySelector('.st-key-drawer')).top - Math.max(...cards.map(({ bottom }) => bottom)),
         frame: document.querySelector('.st-key-frame').checkVisibility(),
     };
-}"""
+}""")
 
 
 @pytest.mark.parametrize("way", SHEETS)

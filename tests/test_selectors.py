@@ -106,14 +106,13 @@ def test_a_selector_of_every_style_sheet_is_known():
 
 
 def test_what_an_element_has_is_said_by_names_that_few_elements_have():
-    """By any other, each node that a chart draws has a browser work out the style of the page anew."""
+    """By any other, each node that a chart draws has a browser work out the style of the page anew; where a card is
+    named by what it shows, it may be, on its page alone."""
     said = {
         (file.name, argument)
         for file in (ROOT / "bertviz_core").rglob("*.css")
         for argument in re.findall(r":has\(((?:[^()]|\([^()]*\))*)\)", file.read_text(encoding="utf-8"))
+        if file.parent.name != "views"
     }
     assert len(said) > 20
-    assert {(name, argument) for name, argument in said if re.search(r"\*(?!=)|\[class|:not", argument)} == {
-        ("training.css", f'> :--vertical-block > :--layout-wrapper > [class*="st-key-panel-training-{part}"]')
-        for part in ("step", "words")  # on one page, whose cards are named by what they show
-    }
+    assert [(name, argument) for name, argument in said if re.search(r"\*(?!=)|\[class|:not", argument)] == []
