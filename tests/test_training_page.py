@@ -191,7 +191,7 @@ def explain(at, address):
     assert not at.exception
     drawer = texts(at)
     assert re.search(r'<code class="bv-address">(.*?)</code>', drawer)[1] == address
-    value = re.search(r'class="bv-value"[^>]*>(.*?)<', drawer)[1]
+    value = re.search(r'class="bv-value"[^>]*><b>(.*?)</b>', drawer)[1]
     return value, re.findall(r'class="bv-line"><span>(.*?)</span></p>', drawer), drawer
 
 

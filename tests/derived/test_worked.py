@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from bertviz_core.analysis.heads import ROLES
 from bertviz_core.formula import numbers, tex
 from bertviz_core.ui.views import heads_numbers
 from tests.derived.reading import open_pages
@@ -13,7 +14,11 @@ from tests.worked import calculate, find_chains
 
 EVERY_TERM = 100_000
 # Formulas with digits in which nothing is worked: constants of a definition, and what a document should have printed.
-DEFINITIONS = (r"0.044715\,x^3", "0.14v_{?}")  # GELU by tanh: Hendrycks & Gimpel's own constant; a term without a value
+DEFINITIONS = (
+    r"0.044715\,x^3",  # GELU by tanh: Hendrycks & Gimpel's own constant
+    "0.14v_{?}",  # a term without a value
+    *(rf" \; > \; {role.above}" for role in ROLES),  # from where on a head has a role
+)
 ASKED = {
     "bundled": {**SCENES["a pair"], "text": "The [MASK] ran.", "pair": "It sat."},
     "padding": {**SCENES["padding"], "mix": "mixed", "scores": "0.4=12", "tensor": "pooler.dense.weight"},
