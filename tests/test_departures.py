@@ -5,10 +5,18 @@ import pytest
 import torch
 
 import bertviz_core as bv
-from bertviz_core.analysis.alignment import find_layer_outputs
+from bertviz_core.analysis.alignment import find_layer_outputs, measure_difference
 from bertviz_core.analysis.departures import run_departures
 from bertviz_core.documents import DOCUMENTS
-from bertviz_core.programs.departures import DEPARTURES, OF_DOCUMENTS, name_program, read_departures, write_departed
+from bertviz_core.programs.departures import (
+    ALWAYS_GELU,
+    DEPARTURES,
+    OF_DOCUMENTS,
+    name_program,
+    read_departures,
+    write_departed,
+)
+from bertviz_core.ui.views.documents_departures import list_besides
 from tests.factory import random_checkpoint
 
 TEXT, MASK = "the cat sat on the [MASK]", 8
@@ -45,13 +53,29 @@ def test_of_every_document_it_is_said_in_what_it_departs():
 
 @pytest.mark.parametrize("document", OF_DOCUMENTS)
 def test_with_all_of_a_documents_it_is_the_document(model, document):
-    if document in ("definition", "notebook") and model.config.hidden_act != "gelu":
+    if document in ALWAYS_GELU and model.config.hidden_act != "gelu":
         pytest.skip("these documents have GELU, whatever the checkpoint has")
     theirs, ours = (bv.run(model, TEXT, program=one) for one in (document, name_program(OF_DOCUMENTS[document])))
     assert np.abs(last(bv.run(model, TEXT)) - last(theirs)).max() > 1e-3 or not OF_DOCUMENTS[document]
     np.testing.assert_allclose(last(ours), last(theirs), rtol=0, atol=1e-9)
     if "cls.predictions.probs" in theirs:
         np.testing.assert_allclose(ours["cls.predictions.probs"], theirs["cls.predictions.probs"], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("document", OF_DOCUMENTS)
+def test_what_a_document_does_otherwise_on_another_input_is_told(model, document):
+    """Where nothing is told, the document is BERT with its departures on this input too."""
+    if model.config.hidden_act != "gelu":
+        assert bool(list_besides(bv.run(model, TEXT), document)) == (document in ALWAYS_GELU)
+        return
+    for pair, pad_to in ((None, None), (None, 14), ("a mat", None), ("a mat", 16)):
+        bert = bv.run(model, TEXT, pair, pad_to=pad_to)
+        theirs, ours = (
+            bv.run(model, TEXT, pair, pad_to=pad_to, program=one)
+            for one in (document, name_program(OF_DOCUMENTS[document]))
+        )
+        same = measure_difference(theirs, ours, str(find_layer_outputs(theirs.program)[-1])) < 1e-9
+        assert same == (not list_besides(bert, document)), (document, pair, pad_to)
 
 
 @pytest.mark.parametrize("name", DEPARTURES)

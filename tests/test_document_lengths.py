@@ -68,7 +68,7 @@ def test_traces_with_padding_on_either_side_are_compared_token_by_token(padded):
         assert distance.largest == pytest.approx(np.abs(x.astype(np.float64) - y)[:12].max())
         assert distance.lowest == distance.cosines[:12].min()
     probs = "encoder.layer.2.attention.self.probs"
-    apart = np.abs(bert[probs] - article[probs][:, ORDER][:, :, ORDER].astype(np.float64)).max()
+    apart = np.abs(bert[probs] - article[probs][:, ORDER][:, :, ORDER].astype(np.float64))[:, :12, :12].max()
     assert measure_difference(bert, article, probs) == pytest.approx(apart)
     np.testing.assert_array_equal(
         read_ordered(article, Address(probs).fix(head=1, query=3)), article[probs][1, 7, ORDER]

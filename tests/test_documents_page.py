@@ -119,7 +119,9 @@ def test_the_drawer_works_out_the_cosine_of_the_document_that_is_looked_at(page,
     y = bv.run(bundled, TEXT, program="forward-pass-note")["encoder.layer.5.output.LayerNorm"][MASK].astype(np.float64)
     x = rome["encoder.layer.5.output.LayerNorm"][MASK].astype(np.float64)
     assert told.value == format_number(float(x @ y / np.linalg.norm(x) / np.linalg.norm(y)))
-    assert f"{(x * y > 0).sum()} of {len(x)} products raise" in str(told.card.sentence) and len(told.parts) == len(x)
+    up, down = int((x * y > 0).sum()), int((x * y < 0).sum())
+    assert f"Of {len(x)} products {up} raise the cosine, {down} lower it" in str(told.card.sentence)
+    assert len(told.parts) == len(x)
     assert tell(view, Address("cls.predictions.probs")) is None
     for wrong in (Address("documents.cosine"), Address("documents.cosine").fix(document=9, token=MASK)):
         with pytest.raises(bv.AddressError, match="names no document and token"):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from bertviz_core.analysis.layers import compute_cosine
+from bertviz_core.analysis.layers import compute_known_cosine
 from bertviz_core.analysis.predictions import SCORES
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import InputError
@@ -56,7 +56,8 @@ class LayerDistance:
     """How far two traces are apart after a layer.
 
     largest: the largest absolute difference of any two numbers; cosines: (token,) the cosine of the angle between each
-    token's two vectors, 1 where they point the same way; lowest: of these. Padding is in neither largest nor lowest.
+    token's two vectors, 1 where they point the same way, nan where one of them is zero; lowest: of these, nan where all
+    are. Padding is in neither largest nor lowest.
     """
 
     layer: int
@@ -175,6 +176,11 @@ def list_places(trace: Trace) -> list[int]:
     return [*range(pads, len(mask)), *range(pads)]
 
 
+def _list_real(trace: Trace) -> list[int]:
+    """The places that are no padding, once the padding is behind the text."""
+    return [place for place, token in enumerate(list_places(trace)) if trace.encoding.mask[token]]
+
+
 def read_ordered(trace: Trace, where: Address) -> np.ndarray:
     """`trace[where]` with the padding behind the text, wherever the trace has it; so are the tokens that `where` fixes.
 
@@ -191,25 +197,30 @@ def read_ordered(trace: Trace, where: Address) -> np.ndarray:
 
 
 def measure_difference(left: Trace, right: Trace, address: str) -> float:
-    """The largest absolute difference of two traces of one input at an address that both have, token by token."""
+    """The largest absolute difference of two traces of one input at an address that both have, token by token, without
+    padding."""
     _check(left, right)
     one, other = (read_ordered(trace, Address(address)) for trace in (left, right))
-    return float(np.abs(one.astype(np.float64) - other).max())
+    apart = np.abs(one.astype(np.float64) - other)
+    for number, axis in enumerate(left.dims(Address(address))):
+        apart = apart.take(_list_real(left), axis=number) if axis in TOKEN_AXES else apart
+    return float(apart.max())
 
 
 def measure_end(left: Trace, right: Trace, token: int) -> float:
-    """The cosine of a token's two vectors after the last layer. The traces may have more or less padding.
+    """The cosine of a token's two vectors after the last layer, nan where one is zero. The traces may have more or less
+    padding.
 
     token: its place with the padding behind the text.
     """
     x, y = (read_ordered(one, find_layer_outputs(one.program)[-1].fix(token=token)) for one in (left, right))
-    return float(compute_cosine(x.astype(np.float64), y.astype(np.float64)))
+    return float(compute_known_cosine(x.astype(np.float64), y.astype(np.float64)))
 
 
 def measure_layers(left: Trace, right: Trace) -> tuple[LayerDistance, ...]:
     """How far two traces of one input are apart after each layer; the cosines with the padding behind the text."""
     _check(left, right)
-    real = [place for place, token in enumerate(list_places(left)) if left.encoding.mask[token]]
+    real = _list_real(left)
     return tuple(
         _measure(layer, read_ordered(left, one).astype(np.float64), read_ordered(right, other).astype(np.float64), real)
         for layer, (one, other) in enumerate(
@@ -228,8 +239,10 @@ def find_layer_outputs(program: Program) -> tuple[Address, ...]:
 
 
 def _measure(layer: int, left: np.ndarray, right: np.ndarray, real: list[int]) -> LayerDistance:
-    cosines = compute_cosine(left, right)
-    return LayerDistance(layer, float(np.abs(left - right)[real].max()), float(cosines[real].min()), cosines)
+    cosines = compute_known_cosine(left, right)
+    known = cosines[real][~np.isnan(cosines[real])]
+    lowest = float(known.min()) if known.size else np.nan
+    return LayerDistance(layer, float(np.abs(left - right)[real].max()), lowest, cosines)
 
 
 def _check(left: Trace, right: Trace) -> None:

@@ -65,8 +65,12 @@ def compute_angles(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def compute_turns(states: np.ndarray) -> np.ndarray:
     """The cosine of each vector with the same token's one stage before, nan where one is zero: (stage - 1, token)."""
-    directed = are_directed(states)
-    return np.where(directed[1:] & directed[:-1], compute_cosine(states[1:], states[:-1]), np.nan)
+    return compute_known_cosine(states[1:], states[:-1])
+
+
+def compute_known_cosine(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The cosine between each vector and the one at its place; nan where one is zero. The last axis disappears."""
+    return np.where(are_directed(x) & are_directed(y), compute_cosine(x, y), np.nan)
 
 
 def are_directed(rows: np.ndarray) -> np.ndarray:

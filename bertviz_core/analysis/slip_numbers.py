@@ -75,8 +75,9 @@ def _measure_padding(spot: Spot) -> Found:
     yield f"of {longest} columns hold padding on this sentence", longest - words
     for more, told in ((0, "cosine as the sentence is"), (longest - len(spot.trace.tokens), f"at {longest} tokens")):
         other = spot.run("forward-pass-note", more)
-        if other is not None:
-            yield told, measure_end(spot.trace, other, spot.token)
+        cosine = math.nan if other is None else measure_end(spot.trace, other, spot.token)
+        if not math.isnan(cosine):
+            yield told, cosine
 
 
 def _measure_tanh(spot: Spot) -> Found:
@@ -91,7 +92,8 @@ def _count_pieces(spot: Spot) -> Found:
 
 
 def _count_tokens(spot: Spot) -> Found:
-    yield "tokens of this sentence", len(spot.trace.tokens)
+    padded = "" if all(spot.trace.encoding.mask) else ", with its padding"
+    yield f"tokens of this sentence{padded}", len(spot.trace.tokens)
 
 
 def _measure_epsilon(spot: Spot) -> Found:

@@ -30,6 +30,7 @@ DEFINITION_SLIPS = (
          "The line sets $X$ from itself; its own remark reads $x_j$."),
     Slip("typed-mask", r"E-Training: $J(\theta)$", r"counts where $\hat{x}^i_j$ is the mask token",
          "counts where a token was replaced by it", NUMBER,
-         r"A text that holds [MASK] itself, like this sentence, would train the model to predict [MASK] there: its "
-         r"term is $-\log P$ of it, once in the definition's own pass and once in BERT's.", ("training", "")),
+         r"A text that holds [MASK] itself would train the model to predict [MASK] there: its term is $-\log P$ of it. "
+         r"The numbers, of a sentence with a [MASK], are that of its first, once in the definition's own pass and once "
+         r"in BERT's.", ("training", "")),
 )

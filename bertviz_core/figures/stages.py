@@ -51,11 +51,11 @@ def draw_runs(
     lines: Mapping[str, np.ndarray], stages: Sequence[str], main: str, colors: Palette, color: str, height: int = 190
 ) -> Chart:
     """Cosines by stage as thin lines, each named at its end, of which one stands out. main: its name."""
-    low = min(0.0, *(float(line.min()) for line in lines.values())) if lines else 0.0
+    low = min(0.0, *(float(np.nanmin(line, initial=0.0)) for line in lines.values())) if lines else 0.0
     order = sorted(lines, key=lambda name: name == main)  # the one that stands out is drawn last
     last = len(stages) - 1
     room = (height - 34) / (1.1 - low + 0.05)  # pixels of a cosine of 1
-    ends = spread({name: float(lines[name][-1]) for name in lines}, 15 / room)
+    ends = spread({name: float(line[-1]) for name, line in lines.items() if not np.isnan(line[-1])}, 15 / room)
     return make_chart(
         [_draw_run(name, lines[name], stages, color if name == main else colors.faint, name == main) for name in order],
         height,

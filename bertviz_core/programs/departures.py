@@ -228,6 +228,7 @@ OF_DOCUMENTS: Mapping[str, tuple[str, ...]] = {
     "formula-post": ("no-bias", "early-root", "norm-first", "third-term"),
     "encoder-article": (*_NOTE_AND_ARTICLE, "sinusoids", "no-output-bias"),
 }
+ALWAYS_GELU = frozenset({"notebook", "definition"})  # whatever the model's activation is
 
 
 def name_program(names: Iterable[str]) -> str:

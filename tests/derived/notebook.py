@@ -45,7 +45,7 @@ def notebook_facts(s: Scene, which: str) -> Truth:
     """Ours and the verdicts: sizes from Hugging Face's config, the rest judged by the two texts beside each other."""
     table = s.shown.find("notebook", f"Sizes{which}").tables[0]
     facts = FACTS if which.startswith(",") else OTHERS
-    here, verdicts = list(table.columns["this model"]), []
+    here, verdicts, held = list(table.columns["this model"]), [], 0
     for i, fact in enumerate(facts):
         kind, _, name = fact.of.partition(":")
         if (
@@ -59,8 +59,14 @@ def notebook_facts(s: Scene, which: str) -> Truth:
         of_sentence = kind in ("ids", "length", "column", "row", "answer") or (
             kind == "shape" and not name.endswith((".weight", ".bias"))
         )
+        held += of_sentence
         verdicts.append("" if of_sentence or (here[i] == "–" and not fact.slip) else "✗ error" if fact.slip else same)
-    told = [verdicts.count("✓ same"), len(facts), *([10, 12] if any(fact.slip for fact in facts) else [])]
+    told = [
+        verdicts.count("✓ same"),
+        len(facts),
+        *[held][: held > 0],
+        *([10, 12] if any(fact.slip for fact in facts) else []),
+    ]
     return Truth(
         told=told,
         tables=[

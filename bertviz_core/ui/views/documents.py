@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.alignment import (
@@ -13,7 +15,7 @@ from bertviz_core.analysis.alignment import (
     guess_words,
     measure_layers,
 )
-from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.documents import Document, find_document, find_title
 from bertviz_core.formula.notations import NOTATIONS, Notation
 from bertviz_core.formula.steps import NORM, Program
@@ -78,7 +80,8 @@ def write_headline(view: View) -> Said:
     """How far apart the two end at the chosen token, and which word each reads there."""
     left, right = read_sides(view)
     token = view.chosen.token
-    apart = tell_number(measure_layers(left.trace, right.trace)[-1].cosines[token])
+    cosine = measure_layers(left.trace, right.trace)[-1].cosines[token]
+    apart = tell_number(cosine)
     parts, limit = {"cosine": apart, "word": tell_token(view.trace.tokens, token)}, {"limit": tell_nowhere(_SAME)}
     ask = "Do the two agree on {word}? "
     told = [
@@ -101,10 +104,18 @@ def write_headline(view: View) -> Said:
             Claim(
                 "two differ", f"{ask}No: cosine **{{cosine}}** after the last layer", {**limit, **parts}, Relation.ABOVE
             ),
-            Claim("two compared", f"{ask}Cosine **{{cosine}}** after the last layer", parts),
+            _tell_unknown(ask, parts)
+            if np.isnan(cosine)
+            else Claim("two compared", f"{ask}Cosine **{{cosine}}** after the last layer", parts),
         ),
         *told,
     )
+
+
+def _tell_unknown(ask: str, parts: Mapping[str, Part]) -> Claim:
+    """That a vector has no direction after the last layer, so that there is nothing to compare."""
+    form = f"{ask}A vector has length 0 after the last layer, and so no cosine"
+    return Claim("two without a cosine", form, {"word": parts["word"]})
 
 
 def list_sides(left: Side, right: Side) -> tuple[Side, ...]:
@@ -137,7 +148,9 @@ def _make_side(view: View, name: str, notation: str) -> Side:
 def show_layers(view: View, left: Side, right: Side) -> None:
     """How far apart the runs are after every layer, as a table."""
     found, _ = _measure(view, left, right)
-    heading = Heading("Distance after each layer", "1: same direction; 0: orthogonal", _COSINE)
+    heading = Heading(
+        "Distance after each layer", "1: same direction; 0: orthogonal; none: a vector of length 0", _COSINE
+    )
     with open_card(view, NORM, heading, f"{_name_all(view)}, from the same weights and sentence"):
         columns = _list_columns(found, view.chosen.token)
         st.html(render_table("after layer", list_stages(view), columns, [view.chosen.layer]))
@@ -165,11 +178,16 @@ def _list_columns(found: dict[str, tuple[LayerDistance, ...]], token: int) -> li
         column
         for name, layers in found.items()
         for column in (
-            Column(f"{name}: cosine", [float(one.cosines[token]) for one in layers]),
-            Column(f"{name}: lowest of all tokens", [one.lowest for one in layers]),
+            Column(f"{name}: cosine", [_leave_unknown(one.cosines[token]) for one in layers]),
+            Column(f"{name}: lowest of all tokens", [_leave_unknown(one.lowest) for one in layers]),
             Column(f"{name}: largest difference", [one.largest for one in layers]),
         )
     ]
+
+
+def _leave_unknown(cosine: float) -> float | None:
+    """A cosine for a table; None where there is none."""
+    return None if np.isnan(cosine) else float(cosine)
 
 
 def _list_documents(left: Side, right: Side) -> list[Side]:

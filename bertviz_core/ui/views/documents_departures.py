@@ -18,8 +18,10 @@ from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.notations import Notation
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import NORM, Step
-from bertviz_core.programs.departures import DEPARTURES, OF_DOCUMENTS, Departure
+from bertviz_core.programs import PADS_FIRST
+from bertviz_core.programs.departures import ALWAYS_GELU, DEPARTURES, OF_DOCUMENTS, Departure
 from bertviz_core.sharing.findings import Found
+from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.findings import Wanted, show_finding, tell_progress
@@ -44,12 +46,30 @@ def show_departures(view: View, side: Side) -> None:
         "the differing part is marked; at the right BERT with this one departure alone",
     )
     with open_card(view, NORM, heading, f"BERT's pass with one step as in the {side.title}", name="departures"):
-        if not names:
-            st.markdown("Nowhere: it writes BERT's own pass, up to the words.")
-            return
-        token = view.chosen.token
-        wanted = Wanted(("departures", names, token), view.trace, partial(run_departures, view.trace, token, names))
-        show_finding("departures", wanted, partial(_draw, view, side, [DEPARTURES[name] for name in names]))
+        besides = list_besides(view.trace, side.name)
+        if names:
+            token = view.chosen.token
+            wanted = Wanted(("departures", names, token), view.trace, partial(run_departures, view.trace, token, names))
+            show_finding("departures", wanted, partial(_draw, view, side, [DEPARTURES[name] for name in names]))
+        else:
+            st.markdown(
+                f"{'In none of its steps' if besides else 'Nowhere'}: it writes BERT's own pass, up to the words."
+            )
+        if besides:
+            st.caption(f"Here besides, without a row: {'; '.join(besides)}.")
+
+
+def list_besides(trace: Trace, document: str) -> list[str]:
+    """What a document does otherwise than BERT only on such an input, or with such a model."""
+    told: list[str] = []
+    if not all(trace.encoding.mask):
+        before = " and stands before the text" if document in PADS_FIRST else ""
+        told.append(f"no padding mask: every token attends to the padding, which gets vectors like words{before}")
+    if any(trace.encoding.segments) and "no-segment" not in OF_DOCUMENTS[document]:
+        told.append("segment 0 in the second text too")
+    if document in ALWAYS_GELU and trace.model.config.hidden_act != "gelu":
+        told.append("GELU by the normal distribution, which is not this model's activation")
+    return told
 
 
 def _draw(view: View, side: Side, departures: list[Departure], found: Found[tuple[Departed, ...]]) -> None:

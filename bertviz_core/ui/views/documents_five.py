@@ -93,11 +93,14 @@ def _render_own(view: View, document: Document, run: DocumentRun | None) -> str:
 
 
 def render_cosine(cosine: float, cell: str = "") -> str:
-    """A cosine with a bar from 0, on the scale of all cosines of this page. cell: what a click explains."""
-    zero = -_LOW / (1 - _LOW)
-    part = min(max(cosine, _LOW), 1.0) / (1 - _LOW)
+    """A cosine with a bar from 0, on the scale of all cosines of this page; none of a vector of length 0.
+
+    cell: what a click explains.
+    """
+    zero, known = -_LOW / (1 - _LOW), not np.isnan(cosine)
+    part = min(max(cosine, _LOW), 1.0) / (1 - _LOW) if known else 0.0
     bar = f'<b style="left:{zero + min(part, 0.0):.1%};width:{abs(part):.1%}"{" class=bv-minus" * (cosine < 0)}></b>'
-    text = write_fixed(cosine, 2)
+    text = write_fixed(cosine, 2) if known else "none"
     number = f'<button data-cell="{cell}" title="Work it out">{text}</button>' if cell else f"<span>{text}</span>"
     return f'<div class="bv-cosine">{number}<i>{bar}<u style="left:{zero:.1%}"></u></i></div>'
 

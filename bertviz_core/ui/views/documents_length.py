@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.alignment import guess_words, measure_end
@@ -43,12 +44,13 @@ def show_lengths(view: View) -> None:
         for place, (length, how) in zip(st.columns(len(runs)), runs.items(), strict=True):
             note = view.run_as(NOTE.program, get_store(), length - count)
             best = [(guess.token, guess.probability) for guess in guess_words(note, token, _GUESSES)]
-            told.append(f"{format_number(measure_end(trace, note, token))} at {length} tokens")
+            cosine = measure_end(trace, note, token)
+            told.append(f"{'none' if np.isnan(cosine) else format_number(cosine)} at {length} tokens")
             with place:
                 answer = style.render_answer(best, view.colors.kinds[PREDICTION]) if best else ""
                 st.html(f"<b>{length} tokens</b> {escape(how)}{answer}")
         st.caption(
             f"Cosine with BERT's vector of {escape_markdown(name_token(trace.tokens, token))} after the last layer: "
             f"{', '.join(told)}. Every input of the note has {TOKENS} tokens, and it has no mask: its softmax attends "
-            "to the padding. All else on this page is at your sentence's length."
+            "to the padding. What is compared above is at your sentence's length."
         )

@@ -62,5 +62,6 @@ def _run(view: View, program: str, more: int) -> Trace | None:
 
 def _write_entry(slip: Slip, spot: Spot) -> str:
     found = write_measured(measure_slip(slip.name, spot))
-    told = f"\n  - **{found[0].upper()}{found[1:]}**" if found else ""
+    first = found[:1].upper() if found[:1].isascii() else found[:1]  # ε stays ε: Ε is another sign
+    told = f"\n  - **{first}{found[1:]}**" if found else ""
     return f"- **{slip.where}**\n  - ~~{slip.says}~~ → {slip.right}\n  - {slip.shows}{told}"

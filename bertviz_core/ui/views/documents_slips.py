@@ -66,8 +66,8 @@ def show_cards(view: View) -> None:
             "001, In [46]",
             "10⁻⁵",
             "10⁻¹²",
-            f"In [49] prints {seen.count} numbers after it; {_tell_changed(seen)} by up to "
-            f"{format_number(seen.largest)}.",
+            f"In [49] prints {seen.count} numbers after it. They change by up to {format_number(seen.largest)}, "
+            f"{_tell_changed(seen)} in the printed digits.",
         ),
         (
             "X in every sum",
@@ -90,9 +90,7 @@ def show_cards(view: View) -> None:
 
 def _tell_changed(seen: slips.Seen) -> str:
     """How many of the numbers that the notebook prints another epsilon changes, rounded as they are there."""
-    if not seen.changed:
-        return "rounded as there, none of them changes; before that they do,"
-    return f"{seen.changed} of them change{'s' * (seen.changed == 1)},"
+    return f"{seen.changed or 'none'} of them"
 
 
 @derived

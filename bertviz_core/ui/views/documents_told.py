@@ -39,17 +39,17 @@ def tell(view: View, where: Address) -> Told | None:
     traces = view.trace, view.run_as(document.program, get_store())
     rows = [find_layer_outputs(one.program)[-1].fix(token=token) for one in traces]
     x, y = (read_ordered(one, row).astype(np.float64) for one, row in zip(traces, rows, strict=True))
-    up = int((x * y > 0).sum())
     parts = {
-        "up": Part(up),
+        "up": Part(int((x * y > 0).sum())),
+        "down": Part(int((x * y < 0).sum())),
         "all": Part(len(x)),
         "angle": Part(float(compute_angles(x, y)), format_degrees),
         "document": Part(document.name),
         "word": Part(name_token(view.trace.tokens, token)),
     }
     form = (
-        "After the last layer the {document}’s {word} stands at **{angle}** to BERT’s. {up} of {all} products raise "
-        "the cosine, the others lower it."
+        "After the last layer the {document}’s {word} stands at **{angle}** to BERT’s. Of {all} products {up} "
+        "raise the cosine, {down} lower it."
     )
     return compare(
         f"Cosine with BERT, {document.name}",
@@ -57,6 +57,18 @@ def tell(view: View, where: Address) -> Told | None:
         say(Claim("cosine with a document", form, parts)),
         Compared("BERT", x, "x", (lambda i: rows[0].fix(hidden=i)) if np.array_equal(x, traces[0][rows[0]]) else None),
         Compared(f"document {document.number}", y, "y"),
+    )
+
+
+def _tell_angle(x: np.ndarray, y: np.ndarray) -> str:
+    """How a document's vector y stands to BERT's, x, and what its components do to that."""
+    angle, terms = float(compute_angles(x, y)), x * y
+    if np.isnan(angle):
+        return "and BERT’s have no angle, as one of them has length 0."
+    up, down = int((terms > 0).sum()), int((terms < 0).sum())
+    return (
+        f"stands at **{format_degrees(angle)}** to BERT’s. Of {len(terms)} products {up} raise the cosine, "
+        f"{down} lower it."
     )
 
 

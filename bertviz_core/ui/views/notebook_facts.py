@@ -46,6 +46,7 @@ def _render_facts(view: View, see: str, where: str, facts: Sequence[Fact], of: s
         for one in (check_fact(view.trace, fact) for fact in facts)
     ]
     same = sum(verdict.startswith("✓") for _, verdict in found)
+    held = sum(needs_sentence(one.fact) for one, _ in found) if not typed else 0
     with open_card(view, RESIDUAL, see, f"from {of}"):
         heads = table_html.write_heads((where, "what", "printed", "this model", "verdict"))
         table = table_html.write_table(heads, map(_render_row, found))
@@ -53,9 +54,16 @@ def _render_facts(view: View, see: str, where: str, facts: Sequence[Fact], of: s
         for slip in dict.fromkeys(fact.slip for fact in facts if fact.slip):
             st.caption(f"An error in the document: {slip}")
         st.caption(
-            f"{same} of {len(facts)} agree with this model. Sizes differ if the loaded model is not BERT base. A dash: "
-            "the forward pass of a trained model does not read it, or this model has no such part."
+            f"{same} of {len(facts)} agree with this model. {_tell_held(held)}Sizes differ if the loaded model is not "
+            "BERT base. A dash: the forward pass of a trained model does not read it, or this model has no such part."
         )
+
+
+def _tell_held(held: int) -> str:
+    """How many are not compared, since they belong to the notebook's sentence and another is loaded."""
+    if not held:
+        return ""
+    return f"Not compared, since they are those of the notebook's sentence: {held}. "
 
 
 def _render_row(found: tuple[Checked, str]) -> str:
