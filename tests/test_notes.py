@@ -3,16 +3,26 @@
 import base64
 import csv
 import io
+import itertools
 
 import numpy as np
 import pytest
 
 import bertviz_core as bv
 from bertviz_core.analysis.add_norm import ATTENTION
-from bertviz_core.analysis.token_lines import Links
+from bertviz_core.analysis.token_lines import Links, choose_strongest
 from bertviz_core.formula.numbers import format_number, format_percent
+from bertviz_core.formula.texts import name_token
 from bertviz_core.ui.panels import derived, token_lines
-from bertviz_core.ui.views import add_norm_sums, attention, attention_worked, embeddings, layers
+from bertviz_core.ui.views import (
+    add_norm_sums,
+    attention,
+    attention_output,
+    attention_output_taken,
+    attention_worked,
+    embeddings,
+    layers,
+)
 from bertviz_core.ui.views.documents_slips import tell_most_changed
 from bertviz_core.ui.views.query_key_value_worked import tell_framed
 from tests.canvas import look
@@ -57,6 +67,45 @@ def test_the_first_and_the_last_row_of_the_positions_are_told(rome):
     assert told == "Row 0 to row 11 of the table, whatever the tokens are." and len(rome.tokens) == 12
 
 
+@pytest.mark.parametrize(("layer", "head"), [(0, 3), (1, 2), (2, 7), (4, 0), (5, 11)])
+def test_keys_that_are_shown_though_others_have_larger_weights_are_named(bundled, layer, head):
+    trace = bv.run(bundled, LONG)
+    row = trace[f"encoder.layer.{layer}.attention.self.probs"][head, 5]
+    small, least = int(row.argmin()), np.sort(row)[-16]
+    view = look(trace, token=5, head=(layer, head))
+    said = attention_worked.note_shown(view, attention_worked.choose_shown(view, small))
+    named = [name_token(trace.tokens, i) for i in sorted({small, 5}) if row[i] < least]
+    assert f"those with the largest weights and {' and '.join(named)}, together" in said
+
+
+def test_keys_that_are_shown_as_the_longest_or_as_taken_most_are_those(bundled):
+    trace = bv.run(bundled, LONG)
+    for layer, head, token in itertools.product(range(6), (0, 5), (4, 9)):
+        view = look(trace, token=token, head=(layer, head))
+        found = attention_output_taken.read_bringing(view)
+        sizes = found.taken[head]
+        least = np.sort(sizes)[-attention_output_taken.SHOWN]
+        own = f" and {name_token(trace.tokens, token)}" if sizes[token] < least else ""
+        said = f"Shown: {len(found.shown)}, those of which head {head} takes most{own}."
+        assert attention_output_taken._note_rows(view, found) == said
+        note = attention_output.show_brought.__wrapped__(view).note
+        assert f", the longest{own}; the others are summed in one row." in note
+
+
+def test_of_a_long_input_the_lines_that_are_drawn_are_told(bundled):
+    trace = bv.run(bundled, LONG)
+    room, tell = trace["encoder.layer.2.attention.self.probs"][0], attention.tell_drawn
+    drawn = choose_strongest(room, [False] * 25, 12, 16, 5)
+    best = [set(np.argsort(-room[q], kind="stable")[:5].tolist()) for q in drawn.queries]
+    assert [set(np.array(drawn.keys)[~np.isnan(row)].tolist()) for row in drawn.weights] == [
+        keys & set(drawn.keys) for keys in best
+    ]
+    fits = all(keys <= set(drawn.keys) for keys in best)
+    assert not fits and tell(drawn) == f"those of the 5 largest weights each that lie on {len(drawn.keys)} keys"
+    alike = choose_strongest(np.tile(np.arange(25.0), (25, 1)), [False] * 25, 12, 16, 5)
+    assert alike.keys == [20, 21, 22, 23, 24] and tell(alike) == "the 5 largest weights each"
+
+
 def test_sums_that_are_shown_are_counted_without_padding(padded):
     view = look(padded, token=3)
     shown = add_norm_sums._choose_rows(view)
@@ -84,6 +133,15 @@ def test_the_rest_of_a_query_is_told_where_its_weights_have_a_sum(rome, monkeypa
     token_lines.show_lines(look(rome), Links([1, 2], [3], np.array([[0.75], [0.5]]), rest), whole=whole)
     told = np.frombuffer(base64.b64decode(drawn["hidden"]), "<f4")
     np.testing.assert_array_equal(told, rest if whole else [0, 0])
+    assert drawn["part"]  # of twelve tokens
+
+
+def test_that_weights_are_left_out_is_told(rome, monkeypatch):
+    drawn, every = {}, list(range(12))
+    monkeypatch.setattr(token_lines, "_lines", lambda **given: drawn.update(given["data"]))
+    for lost, part in ((0.0, False), (np.nan, True)):
+        token_lines.show_lines(look(rome), Links(every, every, np.full((12, 12), lost), np.zeros(12)))
+        assert drawn["part"] is part
 
 
 def test_the_framed_component_is_the_largest_in_size_only_where_no_other_is_as_large():

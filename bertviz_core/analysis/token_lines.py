@@ -16,7 +16,10 @@ BETWEEN = (ALL, "AA", "AB", "BA", "BB")  # the query's sentence, then the key's
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """queries, keys: which tokens are shown; weights: (query, key) of these; hidden: (query,) the rest of each row."""
+    """queries, keys: which tokens are shown; weights: (query, key) of these, NaN where one is left out.
+
+    hidden: (query,) the rest of each row.
+    """
 
     queries: list[int]
     keys: list[int]
@@ -65,5 +68,5 @@ def choose_strongest(weights: np.ndarray, hide: Sequence[bool], center: int, siz
     if center in near.queries:
         worth = worth + kept[near.queries.index(center)]
     keys = sorted(key for key in rank_top(worth, size) if worth[key] > 0) or near.keys
-    shown = kept[:, keys]
-    return Links(near.queries, keys, shown, np.maximum(rows.sum(axis=-1) - shown.sum(axis=-1), 0.0))
+    shown = np.where(best, rows, np.nan)[:, keys]
+    return Links(near.queries, keys, shown, np.maximum(rows.sum(axis=-1) - np.nansum(shown, axis=-1), 0.0))

@@ -59,6 +59,18 @@ test("a token that is pointed at says what it attends to, or who attends to it, 
   assert.equal(lines.said.textContent, "7 c attends to no token: all its weights are 0.");
 });
 
+test("a weight that is left out has no line and no number, and nothing is said of it", () => {
+  const { lines } = openLines({ shares: pack([0.5, NaN, 0.25, 0.125, 0.75, NaN, NaN, NaN, NaN]), part: true });
+  assert.deepEqual(lines.strokes.map(({ query, key }) => [query, key]), [[0, 0], [0, 2], [1, 0], [1, 1]]);
+  lines.point("query", 0);
+  assert.equal(lines.said.textContent, "5 a attends, of what is drawn, most to 5 a 0.5000, 7 c 0.2500.");
+  assert.deepEqual(lines.tokens.key.map((token) => token.querySelector(".number").textContent), ["0.5000", "", "0.2500"]);
+  lines.point("key", 1);
+  assert.equal(lines.said.textContent, "6 b is attended to, of what is drawn, most by 6 b 0.7500.");
+  lines.point("query", 2);
+  assert.equal(lines.said.textContent, "7 c: nothing is drawn.");
+});
+
 test("only the three largest are told, and how much of a query is not shown", () => {
   const tokens = [..."abcde"].map((text, index) => ({ index, text }));
   const { lines } = openLines({ query: tokens.slice(0, 1), key: tokens, shares: pack([0.125, 0.375, 0.0625, 0.25, 0.15625]), hidden: pack([0.03125]) });

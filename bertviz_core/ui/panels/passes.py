@@ -31,7 +31,7 @@ def show_passes_chart(view: View, charts: Sequence[Chart], key: str, alt: str) -
     elif found is not None:
         chart, largest = found
         show_chart(chart, key, f"{alt}, after minus before")
-        st.caption(f"After − before: at most {format_number(largest)} in size.")
+        st.caption(f"After − before: all that is drawn is at most {format_number(largest)} in size.")
     else:
         st.caption(
             f"Before {view.outcome.yours}, then after: the two draw different things, so there is no difference to "

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from bertviz_core.analysis.claims import Claim, Part, Relation
+from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.formula.numbers import format_degrees, format_number, format_percent, format_short
-from bertviz_core.formula.texts import name_token
+from bertviz_core.formula.texts import join_words, name_token
+from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.labels import escape_markdown, quote
 
 
@@ -63,3 +65,12 @@ def tell_tied(name: str, form: str, shares: np.ndarray) -> Claim:
 def tell_nowhere(value: float) -> Part:
     """A number that is compared, but stands nowhere in the sentence."""
     return Part(float(value), repr)
+
+
+def tell_others(trace: Trace, sizes: np.ndarray, shown: Sequence[int], count: int) -> str:
+    """To stand behind tokens that are shown as the `count` with the largest numbers: those of them that are shown for
+    another reason, padding left out; nothing where there are none. sizes: (token,)."""
+    real = trace.encoding.real
+    least = sizes[list(real)][rank_top(sizes[list(real)], count)].min()
+    others = [escape_markdown(name_token(trace.tokens, i)) for i in shown if i in real and sizes[i] < least]
+    return f" and {join_words(others)}" if others else ""

@@ -32,6 +32,7 @@ def show_lines(view: View, shown: Links, *, full: float = 1.0, top: int = 0, who
             "key": [describe_token(view.trace, i) for i in shown.keys],
             "shares": _pack(shown.weights),
             "hidden": _pack(shown.hidden if whole else np.zeros(len(shown.queries))),
+            "part": _is_part(view, shown),
             "chosen": view.chosen.token,
             "captions": _CAPTIONS,
             "full": full,
@@ -40,6 +41,12 @@ def show_lines(view: View, shown: Links, *, full: float = 1.0, top: int = 0, who
         },
         on_token_change=state.on_event(_LINES, "token", choices.choose_token, state.is_number),
     )
+
+
+def _is_part(view: View, shown: Links) -> bool:
+    """Whether weights of real tokens are left out, of which some can be larger than those that are drawn."""
+    every = len(view.trace.encoding.real)
+    return min(len(shown.queries), len(shown.keys)) < every or bool(np.isnan(shown.weights).any())
 
 
 def _pack(shares: np.ndarray) -> str:

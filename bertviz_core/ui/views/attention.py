@@ -12,7 +12,7 @@ from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
 from bertviz_core.analysis.heads import are_shares, measure_entropy
 from bertviz_core.analysis.openings import find_other_words, open_key
 from bertviz_core.analysis.ranking import center_range
-from bertviz_core.analysis.token_lines import choose_strongest
+from bertviz_core.analysis.token_lines import Links, choose_strongest
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.weights import draw_overview, draw_weights, measure_top
 from bertviz_core.formula.numbers import format_number, format_percent, format_short, write_fixed
@@ -157,19 +157,27 @@ def _show_lines(view: View) -> None:
     shown = choose_strongest(
         weights, [not real for real in trace.encoding.mask], view.chosen.token, LINES, LINES if few else STRONGEST
     )
-    full = 1.0 if len(trace.tokens) <= WHOLE else float(shown.weights.max(initial=0.0)) or 1.0
+    full = 1.0 if len(trace.tokens) <= WHOLE else float(np.nanmax(shown.weights, initial=0.0)) or 1.0
     top = measure_top(label_tokens(trace, _choose_window(view))) - _LINES_HEAD
     show_lines(view, shown, full=full, top=top)
     said = tell_pass(view)
     if not few and weights.any():
         said += (
-            f"Lines: of {len(shown.queries)} queries around {escape_markdown(read_word(view))}, the {STRONGEST} "
-            f"largest weights each. The darkest line is {format_number(full)}."
+            f"Lines: of {len(shown.queries)} queries around {escape_markdown(read_word(view))}, {tell_drawn(shown)}. "
+            f"Fully dark: a weight of {format_number(full)}."
         )
     if not weights.any():
         said += "No lines: all weights are 0."
     if said:
         st.caption(said)
+
+
+def tell_drawn(shown: Links) -> str:
+    """Which weights of each query are drawn: its largest, unless some lie on keys for which there is no room."""
+    drawn = (~np.isnan(shown.weights)).sum(axis=1)
+    if (drawn == STRONGEST).all():
+        return f"the {STRONGEST} largest weights each"
+    return f"those of the {STRONGEST} largest weights each that lie on {len(shown.keys)} keys"
 
 
 def _show_overview(view: View) -> None:

@@ -36,7 +36,7 @@ from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, sho
 from bertviz_core.ui.panels.panel import show_panel
 from bertviz_core.ui.panels.passes import show_passes_chart, tell_words
 from bertviz_core.ui.panels.put import tell_put, write_result
-from bertviz_core.ui.panels.said import tell_nowhere, tell_number
+from bertviz_core.ui.panels.said import tell_nowhere, tell_number, tell_others
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.views.attention_output_taken import SHOWN, list_outputs
 
@@ -65,7 +65,12 @@ def show_brought(view: View) -> Derived:
         note="One row per token: its value times its attention weight. The last row is the sum of all rows, the "
         "head output. "
         + f"{tell_most(view)}{tell_put(view, *list_outputs(view))}"
-        + (f" Shown: the {len(shown)} longest; the others are summed in one row." if others else ""),
+        + (
+            f" Shown: {len(shown)}, the longest{tell_others(trace, lengths, shown, SHOWN)}; the others are summed in "
+            "one row."
+            if others
+            else ""
+        ),
         table=render_table(
             "token",
             words,

@@ -28,7 +28,7 @@ from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.passes import show_passes_chart
 from bertviz_core.ui.panels.put import tell_put
-from bertviz_core.ui.panels.said import tell_percent, tell_short, tell_token
+from bertviz_core.ui.panels.said import tell_others, tell_percent, tell_short, tell_token
 
 SHOWN = 16  # tokens, at most, that are drawn
 _LITTLE = 0.5  # part of a full share above which a weight is not worth a contrast
@@ -219,7 +219,7 @@ def _show_one(view: View, found: Bringing) -> None:
             "taken",
             f"What {token} takes from each token in head {found.head}",
         )
-        if note := f"{_note_rows(found)}{tell_put(view, *list_outputs(view))}".strip():
+        if note := f"{_note_rows(view, found)}{tell_put(view, *list_outputs(view))}".strip():
             st.caption(note)
 
 
@@ -297,9 +297,10 @@ def _draw_every(view: View, found: Bringing) -> Chart:
     return draw_taken_squares(shown, [names[i] for i in found.shown], found.head, view.colors)
 
 
-def _note_rows(found: Bringing) -> str:
+def _note_rows(view: View, found: Bringing) -> str:
     """Which tokens are drawn, if not all; and what weights below 0 do, where a change put any."""
-    shown = f"Shown: the {len(found.shown)} of which head {found.head} takes most." if found.others else ""
+    others = tell_others(view.trace, found.taken[found.head], found.shown, SHOWN)
+    shown = f"Shown: {len(found.shown)}, those of which head {found.head} takes most{others}." if found.others else ""
     if not (found.found.weights < 0).any():
         return shown
     signs = "Where a change puts a weight below 0, the value is taken off: lengths and areas are those of its size."

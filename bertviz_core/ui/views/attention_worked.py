@@ -22,6 +22,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.put import tell_put
+from bertviz_core.ui.panels.said import tell_others
 from bertviz_core.ui.panels.tables import Column, render_table
 
 SHOWN = 16  # keys, at most, in charts and tables of one query
@@ -236,9 +237,10 @@ def note_shown(view: View, shown: Sequence[int]) -> str:
     real = set(view.trace.encoding.real)
     if real <= set(shown):
         return ""
-    held = float(read_row(view, "probs")[list(shown)].sum())
-    count = len(real & set(shown))
-    return f" Shown: {count} of {len(real)} keys, those with the largest weights, together {format_percent(held)}."
+    row, count = read_row(view, "probs"), len(real & set(shown))
+    others = tell_others(view.trace, row, shown, SHOWN)
+    held = format_percent(float(row[list(shown)].sum()))
+    return f" Shown: {count} of {len(real)} keys, those with the largest weights{others}, together {held}."
 
 
 def tell_replaced(view: View) -> str:

@@ -1,6 +1,7 @@
 // One head, token to token: queries on the left, keys on the right, and a line for each share of attention. `data` gives
 // queries and keys as [{index, text, special, piece, second}], shares as (query, key) bytes in single precision, base64,
-// and so the part of each query's attention that is not drawn; `full`: the share whose line is opaque; `top`: pixels above.
+// no number where one is left out, and so the part of each query's attention that is not drawn; `part`: whether any
+// shares are left out; `full`: the share whose line is opaque; `top`: pixels above.
 
 /** @import { LinesData, LinesToken, Side } from "./types.js" */
 
@@ -95,7 +96,7 @@ export class TokenLines {
     for (let q = 0; q < query.length; q++) {
       for (let k = 0; k < key.length; k++) {
         const share = shares[q * key.length + k];
-        if (share < FAINTEST * full) continue;
+        if (!(share >= FAINTEST * full)) continue;
         const ends = { x1: 0, y1: q + 0.5, x2: 100, y2: k + 0.5, "stroke-opacity": Math.min(1, share / full) };
         const line = makeSvg("line", ends);
         if (query[q].index === this.data.chosen) line.classList.add("own");
@@ -116,7 +117,8 @@ export class TokenLines {
     for (const stroke of this.strokes) stroke.line.classList.toggle("on", stroke[side] === place);
     this.tokens[side].forEach((token, i) => token.classList.toggle("on", i === place));
     this.tokens[other].forEach((token, i) => {
-      findInside(token, ".number").textContent = writeNumber(this.share(side, place, i));
+      const share = this.share(side, place, i);
+      findInside(token, ".number").textContent = Number.isNaN(share) ? "" : writeNumber(share);
     });
     for (const token of this.tokens[side]) token.tabIndex = Number(token.dataset.place) === place ? 0 : -1;
   }
@@ -132,14 +134,17 @@ export class TokenLines {
     const other = this.data[side === "query" ? "key" : "query"];
     const strongest = other
       .map((token, i) => ({ share: this.share(side, place, i), token }))
+      .filter(({ share }) => !Number.isNaN(share))
       .sort((one, next) => next.share - one.share)
       .slice(0, 3)
       .map(({ share, token }) => `${token.index} ${token.text} ${writeNumber(share)}`);
     const { index, text } = this.data[side][place];
+    if (!strongest.length) return `${index} ${text}: nothing is drawn.`;
     if (side === "query" && !this.data.hidden[place] && !other.some((_, i) => this.share(side, place, i))) {
       return `${index} ${text} attends to no token: all its weights are 0.`;
     }
-    const verb = side === "query" ? "attends most to" : "is attended to most by";
+    const [attends, to] = side === "query" ? ["attends", "to"] : ["is attended to", "by"];
+    const verb = this.data.part ? `${attends}, of what is drawn, most ${to}` : `${attends} most ${to}`;
     const hidden = side === "query" ? this.data.hidden[place] : 0;
     return `${index} ${text} ${verb} ${strongest.join(", ")}.${hidden ? ` Not shown: ${writeNumber(hidden)}.` : ""}`;
   }

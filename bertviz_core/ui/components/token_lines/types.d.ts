@@ -11,12 +11,13 @@ export interface LinesToken {
   second: boolean;
 }
 
-/** shares, hidden: of each query and key, and of each query; single precision, base64. */
+/** shares, hidden: of each query and key, and of each query; single precision, base64. part: not of all tokens. */
 export interface LinesData {
   query: LinesToken[];
   key: LinesToken[];
   shares: string;
   hidden: string;
+  part: boolean;
   chosen: number;
   captions: Record<Side, string>;
   full: number;
