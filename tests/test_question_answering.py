@@ -184,3 +184,10 @@ def test_other_families_are_refused_with_what_to_do(tmp_path, family):
     told = f"config.json describes a '{family.lower()}' model; this explorer runs BERT. Choose a model whose model_type"
     with pytest.raises(bv.CheckpointError, match=re.escape(told)):
         bv.load_model(tmp_path)
+
+
+def test_without_a_second_text_the_answer_is_sought_in_the_question_and_not_in_its_padding(model):
+    trace = bv.run(model, "who sat on the mat?", pad_to=40, changes={"qa_outputs[token=30]": 50.0})
+    real = list(trace.encoding.real)
+    starts, ends = (trace[f"qa_outputs.{bound}"][real] for bound in ("start", "end"))
+    assert len(real) < 30 and answers.find_answer(trace) == Span(int(starts.argmax()), int(ends.argmax()))

@@ -1,5 +1,6 @@
 """Sentences that a change makes untrue: another one stands in their place, on the page and at the stops of the walk."""
 
+import json
 import re
 
 import numpy as np
@@ -120,6 +121,22 @@ SAID = {
         "embeddings", {"embeddings.word_embeddings[token=2]": 0.5}, {},
         "**What if:** your change moves none of the numbers here.", None,
     ),
+    "words in the order in which they moved": (
+        "predictions", {f"{L3}.attention.self.probs[head=7]": 0.0}, {"show": "Difference"},
+        "Words that moved most", "Most likely words",
+    ),
+    "keys in the order after a change": (
+        "query_key_value", {"encoder.layer.2.attention.self.probs[head=7]": 0.0}, {"show": "Difference"},
+        "Best fit first after your change; ", "Best fit first; ",
+    ),
+    "neurons in the order after a change": (
+        "feed_forward", {f"{L3}.intermediate.activation": "relu"}, {"show": "Difference"},
+        "longest first after your change", None,
+    ),
+    "differences of cosines without a number": (
+        "layers", {f"{L3}.attention.self.probs[head=7]": 0.0}, {"show": "Difference"},
+        "after layer 3", "in hundredths for ",
+    ),
     "a direct path that is cut": (
         "add_norm", {f"{L3}.output.residual": "no-residual"}, {},
         "Behind a place where a change cuts this path, nothing of the embedding is left: 0.", None,
@@ -140,6 +157,16 @@ def test_what_a_change_makes_untrue_is_not_said(name):
     assert said in after
     if not_said:
         assert not_said not in after and not_said in before
+
+
+@pytest.mark.parametrize(("text", "numbers"), [("old " * 12, True), ("old " * 13, False)])
+def test_cosines_are_said_to_be_numbers_where_there_is_room_for_them(text, numbers):
+    at = opened("layers", {}, text, token="3")
+    assert ("in hundredths for “old”" in read_all(at)) == numbers
+    drawn = next(
+        json.loads(each.proto.spec) for each in at.get("plotly_chart") if each.proto.id.endswith("-chart-cosines")
+    )
+    assert bool(drawn["layout"].get("annotations")) == numbers == ("colorbar" not in drawn["data"][0])
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from math import erf
 
 import numpy as np
 import pytest
+from safetensors.torch import load_file, save_file
 
 import bertviz_core as bv
 from bertviz_core.analysis.heads import are_shares, find_roles, has_shares, summarize
@@ -12,6 +13,7 @@ from bertviz_core.formula.numbers import format_short
 from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.panels.looks import tell_hardest
 from bertviz_core.ui.panels.worked import write_cosine
+from bertviz_core.ui.views.documents_told import _tell_angle
 from tests.factory import random_checkpoint
 from tests.test_put import opened
 from tests.test_said_after_changes import read_all
@@ -248,3 +250,18 @@ def test_only_words_that_start_as_themselves_are_said_to(bundled, text, pad, cha
     )
     assert expected in said and "unmasked token starts" not in said
     assert alike or "as itself" not in said
+
+
+def test_of_a_vector_of_length_0_documents_give_no_cosine(tmp_path, monkeypatch):
+    file = random_checkpoint(tmp_path) / "model.safetensors"
+    tensors = load_file(file)
+    for leaf in ("weight", "bias"):
+        tensors[f"bert.encoder.layer.1.output.LayerNorm.{leaf}"] *= 0
+    save_file(tensors, file, {"format": "pt"})
+    monkeypatch.setenv("BERTVIZ_MODELS", str(tmp_path))
+    at = opened("documents", {}, "the cat sat", layer="1", head="0", token="2")
+    assert get_findings().settle(60)
+    text = read_all(at.run())
+    assert "A vector has length 0 after the last layer, and so no cosine" in at.title[0].value
+    assert _tell_angle(np.zeros(3), np.ones(3)) == "and BERT’s have no angle, as one of them has length 0."
+    assert not re.search(r"\bnan\b|cosine \*\*0\.0000|>0\.00<|at \*\*–", text)

@@ -12,7 +12,7 @@ from bertviz_core.analysis.walk import choose_stops, tell_story
 from bertviz_core.formula.address import parse
 from bertviz_core.sharing.findings import Findings, Found
 from bertviz_core.ui.frame.resources import get_findings
-from bertviz_core.ui.views.story import Story, _tell_hidden
+from bertviz_core.ui.views.story import Story, _tell_hidden, _tell_marked
 from tests.test_pages import APP
 
 ROME = "When in Rome, do as the [MASK] do."
@@ -84,6 +84,21 @@ def test_what_is_written_alike_with_a_token_hidden_is_said_to_stay(rome):
     near, far = ({5: story.value + by} for by in (1e-7, 0.1))
     assert "“people” stays at 6.6" in _tell_hidden(story, 5, Found(near, 1.0, over=True))
     assert "“people” goes from 6.6" in _tell_hidden(story, 5, Found(far, 1.0, over=True))
+
+
+def test_of_many_tokens_only_those_on_the_way_are_hidden_and_it_says_so(bundled):
+    start, known = "cls.predictions.probs[token=8,vocab=2111]", {5: 0.1}
+    for text, every, marked in (
+        (ROME, "for every token: below", "Marked: the tokens on the way."),
+        (
+            f"{ROME} {'a ' * 60}",
+            "for every token on the way: below",
+            "Only the tokens on the way, of 69 that can be hidden.",
+        ),
+    ):
+        story = Story(bv.run(bundled, text), "“people”", parse(start), ())
+        assert every in _tell_hidden(story, 5, Found(known, 1.0, over=True))
+        assert _tell_marked(story) == marked
 
 
 def read_rows(at, name):

@@ -7,12 +7,14 @@ import pytest
 
 import bertviz_core as bv
 from bertviz_core.analysis import slips
+from bertviz_core.analysis.facts import needs_sentence
 from bertviz_core.analysis.hiding import Guess
 from bertviz_core.analysis.predictions import RELATIONS
 from bertviz_core.analysis.printed import Verdict
 from bertviz_core.checkpoint.hub import BUNDLED
 from bertviz_core.documents.glossary import GLOSSARY
 from bertviz_core.documents.names import NAMES, SOURCES
+from bertviz_core.documents.printed import FACTS, OTHERS
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import RELATION
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
@@ -43,16 +45,27 @@ def test_the_card_of_the_other_epsilon_says_how_many_are_printed_and_how_many_ch
     cards = next(body for body in (element.proto.body for element in page.get("html")) if 'class="bv-slips"' in body)
     seen = slips.measure_printed_epsilon(rome)
     assert seen.count == 36 and seen.changed != 36
-    assert f"prints 36 numbers after it; {seen.changed} of them change, by up to {format_number(seen.largest)}" in cards
+    told = f"They change by up to {format_number(seen.largest)}, {seen.changed} of them in the printed digits."
+    assert f"prints 36 numbers after it. {told}" in cards
 
 
 def test_where_no_printed_number_changes_none_is_said_to():
     told = [_tell_changed(slips.Seen(0.5, changed, 36)) for changed in (0, 1, 2)]
-    assert told == [
-        "rounded as there, none of them changes; before that they do,",
-        "1 of them changes,",
-        "2 of them change,",
-    ]
+    assert told == ["none of them", "1 of them", "2 of them"]
+
+
+def test_a_greek_letter_stays_small_in_the_list_of_slips(page):  # noqa: F811
+    told = words(page)
+    assert "**ε of this model's configuration" in told and "**Ε" not in told
+
+
+def test_facts_of_the_notebooks_sentence_are_not_counted_as_differing():
+    told = [sum(map(needs_sentence, facts)) for facts in (FACTS, OTHERS)]
+    assert told == [31, 0]
+    at = opened(text="Winter came early.")
+    captions = " ".join(caption.value for caption in at.switch_page("pages/notebook.py").run().caption)
+    assert captions.count("Not compared, since they are those of the notebook's sentence: ") == 1
+    assert f"sentence: {told[0]}. Sizes differ" in captions
 
 
 def test_a_document_beside_itself_is_told_once():

@@ -65,9 +65,10 @@ def rank_spans(trace: Trace, k: int) -> list[Span]:
 
 
 def find_answer(trace: Trace) -> Span:
-    """The best span; without a second text, from the token with the highest start logit to that of the end logit."""
-    best = rank_spans(trace, 1)
-    return best[0] if best else Span(int(trace[START].argmax()), int(trace[END].argmax()))
+    """The best span; without a second text, from the token with the highest start logit to that of the end logit,
+    padding left out."""
+    best, real = rank_spans(trace, 1), trace.encoding.real
+    return best[0] if best else Span(*(real[int(trace[bound][list(real)].argmax())] for bound in (START, END)))
 
 
 def compute_share(trace: Trace, span: Span) -> float:

@@ -55,6 +55,11 @@ class Side:
         return first - self.step / 2, last + self.step / 2
 
 
+def has_room(columns: int) -> bool:
+    """Whether the cells of so many columns are wide enough for numbers."""
+    return columns <= _NUMBERED
+
+
 def draw_heatmap(
     values: np.ndarray,
     rows: Side,
@@ -80,8 +85,7 @@ def draw_heatmap(
     and column to mark. gaps: between cells, where these are few. name_inside: the rows' name stands above the map,
     where numbers leave it no room beside it. height: of the chart in pixels, by default as the rows need it. square:
     cells are as wide as they are high, and the map stands at the left. What is no number has no cell.
-    numbers: those of the marked row stand in it, in hundredths, where cells are wide enough,
-    in place of the colour bar.
+    numbers: those of the marked row stand in it, in hundredths, in place of the colour bar: where `has_room`.
     """
     limit = float(end if end is not None else np.nanmax(np.abs(values), initial=0.0)) or 1.0
     low = 0.0 if share else -limit
@@ -157,8 +161,8 @@ def _name_rows(rows: Side, colors: Palette, inside: bool) -> Spec:
 def _write_numbers(
     values: np.ndarray, limit: float, rows: Side, columns: Side, kind: str, colors: Palette, selected: int | None
 ) -> list[Spec]:
-    """The marked row's numbers in hundredths, in its cells; none where they are too narrow."""
-    if selected is None or values.shape[1] > _NUMBERED:
+    """The marked row's numbers in hundredths, in its cells."""
+    if selected is None:
         return []
     row = values[int(selected - rows.start) // rows.step]
     return [

@@ -20,7 +20,7 @@ _HATCH = {"size": 5, "solidity": 0.3}
 def draw_sorted_terms(terms: np.ndarray, names: Sequence[str], colors: Palette, color: str) -> Chart:
     """The terms of a sum as bars, largest first. names: of the terms, in their order."""
     order = np.argsort(-terms, kind="stable")
-    up = int((terms > 0).sum())
+    up, down = int((terms > 0).sum()), int((terms < 0).sum())
     bars = {
         "type": "bar",
         "x": list(range(len(terms))),
@@ -33,7 +33,7 @@ def draw_sorted_terms(terms: np.ndarray, names: Sequence[str], colors: Palette, 
     texts = [
         write_text(f"{up:,} raise it", 0.5, 1, said, xref="paper", yref="paper", xanchor="center", yanchor="top"),
         write_text(
-            f"{len(terms) - up:,} lower it",
+            f"{down:,} lower it",
             0.5,
             0,
             said,

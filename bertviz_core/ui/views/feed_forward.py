@@ -131,7 +131,8 @@ def _show_strongest(view: View) -> None:
     """The neurons that write the longest vectors, longest first, with what the answer is without each."""
     output, top = Address.in_layer(view.chosen.layer, "output.dense"), _measure(view).strongest(SHOWN)
     answer = next(iter(find_outcomes(view.guide.trace, view.chosen.token).items()), None)
-    see, says = f"The {len(top)} that write most", "their vectors, longest first"
+    after = f" after {view.outcome.yours}" if view.outcome.compared else ""
+    see, says = f"The {len(top)} that write most", f"their vectors, longest first{after}"
     heading = Heading(
         see, f"{says}; and the answer without each" if answer else says, _write_written(view), "of neuron j"
     )

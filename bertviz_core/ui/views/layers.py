@@ -11,7 +11,7 @@ from bertviz_core.analysis import layers
 from bertviz_core.analysis.claims import Claim, Part, Said, say, say_largest, say_smallest
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.base import Chart
-from bertviz_core.figures.heatmap import CLEAR, Side, draw_heatmap
+from bertviz_core.figures.heatmap import CLEAR, Side, draw_heatmap, has_room
 from bertviz_core.figures.paths import draw_paths
 from bertviz_core.figures.resemblance import draw_resemblance
 from bertviz_core.formula.address import Address
@@ -118,15 +118,16 @@ def show_resemblance(view: View) -> None:
     """Which tokens point the same way after the chosen layer."""
     names, address = label_tokens(view.trace), layers.list_stages(view.trace)[view.chosen.layer + 1]
     found = layers.compute_cosines(view.trace[address])
-    says = f"after layer {view.chosen.layer}, in hundredths for “{view.trace.tokens[view.chosen.token]}”"
-    heading = Heading("Who comes together", says, _write_pair(view), "derived")
+    shown = center_range(view.chosen.token, int(MANY_CELLS**0.5), len(names))
+    numbers = has_room(len(shown)) and not view.outcome.compared
+    own = f", in hundredths for “{view.trace.tokens[view.chosen.token]}”" if numbers else ""
+    heading = Heading("Who comes together", f"after layer {view.chosen.layer}{own}", _write_pair(view), "derived")
     with open_card(view, NORM, heading, f"from {address}", name="cosines") as tools:
         with tools:
             show_values("cosines", Values(found, names, names))
-        shown = center_range(view.chosen.token, int(MANY_CELLS**0.5), len(names))
         show_passes_chart(
             view,
-            [_draw_resemblance(one, address, shown) for one in view.passes],
+            [_draw_resemblance(one, address, shown, numbers=numbers) for one in view.passes],
             "cosines",
             f"Cosine similarity of the tokens after layer {view.chosen.layer}",
         )
@@ -135,8 +136,9 @@ def show_resemblance(view: View) -> None:
             st.caption(told)
 
 
-def _draw_resemblance(view: View, address: Address, shown: range) -> Chart:
-    """The cosines as square cells; a token's with itself, always 1, would only bleach the others."""
+def _draw_resemblance(view: View, address: Address, shown: range, *, numbers: bool) -> Chart:
+    """The cosines as square cells; a token's with itself, always 1, would only bleach the others. numbers: those of the
+    chosen one stand in its row."""
     words, own = name_tokens(view.trace, shown), slice(shown.start, shown.stop)
     part = layers.compute_cosines(view.trace[address])[own, own].copy()
     np.fill_diagonal(part, np.nan)
@@ -150,7 +152,7 @@ def _draw_resemblance(view: View, address: Address, shown: range) -> Chart:
         selected=view.chosen.token,
         square=True,
         height=_HEIGHT,
-        numbers=True,
+        numbers=numbers,
     ).offer(pick_cosines(address))
 
 

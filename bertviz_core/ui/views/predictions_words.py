@@ -73,7 +73,8 @@ def show_words(view: View) -> None:
     trace, token = view.trace, view.chosen.token
     probs = PROBS.fix(token=token)
     says = f"of {trace.model.config.vocab_size:,} entries, at {name_token(trace.tokens, token)}"
-    with open_step_card(view, probs, "Most likely words", says, worked=probs.fix(vocab=read_word(view)), name="words"):
+    see = "Words that moved most" if view.outcome.compared else "Most likely words"
+    with open_step_card(view, probs, see, says, worked=probs.fix(vocab=read_word(view)), name="words"):
         shown = _choose_shown(view)
         st.html(_render_words(view, shown))
         rest = float(np.delete(trace[probs].astype(np.float64), shown).sum())

@@ -103,8 +103,9 @@ def _list_fit(view: View, shown: list[int], terms: np.ndarray, parts: Angles) ->
 def _note_fit(view: View, shown: list[int], terms: np.ndarray, parts: Angles) -> None:
     total = len(view.trace.encoding.real)
     end = float(np.abs(terms[shown]).max())
+    after = f" after {view.outcome.yours}" if view.outcome.half else ""
     st.caption(
-        f"Best fit first; a click on a key compares with that one. The query's length is "
+        f"Best fit first{after}; a click on a key compares with that one. The query's length is "
         f"{format_number(parts.query_norm)}. Products are coloured from "
         f"{format_number(-end)} to {format_number(end)}."
         + (f" Shown: {len(shown)} of {total} keys." if len(shown) < total else "")

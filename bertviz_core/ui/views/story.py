@@ -195,13 +195,19 @@ def _tell_hidden(story: Story, token: int, found: Found[Hidden]) -> str:
     was, to = write(story.value), write(without) if isinstance(without, float) else without
     changes = f"goes from {was} to {to}" if was != to else f"stays at {was}"
     name, word = map(escape_markdown, (story.name.partition(" at position")[0], name_token(story.trace.tokens, token)))
-    return f"**Hide {word} behind \\[MASK\\], and {name} {changes}**; for every token: below."
+    every = "every token" if _are_all_shown(story) else "every token on the way"
+    return f"**Hide {word} behind \\[MASK\\], and {name} {changes}**; for {every}: below."
 
 
 def _list_shown(story: Story) -> tuple[int, ...]:
     """The tokens that are hidden in turn."""
     every, on_way = list_hideable(story.trace), set(story.tokens)
     return every if len(every) <= _HIDDEN else tuple(i for i in every if i in on_way)
+
+
+def _are_all_shown(story: Story) -> bool:
+    """Whether every token that can be hidden is hidden in turn."""
+    return len(list_hideable(story.trace)) <= _HIDDEN
 
 
 def _ask_hidden(story: Story) -> Wanted[Hidden] | None:
@@ -315,7 +321,14 @@ def _draw_hidden(view: View, story: Story, found: Found[Hidden]) -> None:
     st.html(render_hidden(view, story.start, _list_shown(story), set(story.tokens), found.value or {}))
     progress = tell_progress(found, "the tokens hidden")
     st.caption(
-        f"{tell_pass(view)}Marked: the tokens on the way. A token that moves the number much need not be on the way: "
+        f"{tell_pass(view)}{_tell_marked(story)} A token that moves the number much need not be on the way: "
         "the way follows the largest parts, and the number has thousands of them. "
         f"{progress or 'Each is a pass with [MASK] in its place.'}"
     )
+
+
+def _tell_marked(story: Story) -> str:
+    """Which tokens are hidden in turn, and which of these are on the way."""
+    if _are_all_shown(story):
+        return "Marked: the tokens on the way."
+    return f"Only the tokens on the way, of {len(list_hideable(story.trace))} that can be hidden."
