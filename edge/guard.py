@@ -18,7 +18,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from edge.headers import CLOSED_TEXT, Frames, list_headers, read_frames, write_cookie_rules
-from edge.inside import bound_server, tell_if_gone
+from edge.inside import NotHttp, bound_server, tell_if_gone
 from edge.line import TOO_MUCH, Sockets, hear_wanted
 from edge.streamlit_files import CLOSED, FILES
 
@@ -67,7 +67,8 @@ class Guard:
 
         refused = self._refuse_name(scope) or refuse(scope) or lead_back(scope)
         if refused:
-            await refused(scope, receive, send)
+            with suppress(NotHttp):  # what came after the head: uvicorn has said so and closed
+                await refused(scope, receive, send)
             return
         try:
             await self._app(_leave_out(scope, _UNHEARD), receive, note)

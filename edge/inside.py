@@ -10,12 +10,16 @@ import asyncio
 import time
 from typing import Any, NamedTuple
 
+import h11
 from starlette.types import Message, Receive, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from uvicorn import Config
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+# What uvicorn raises where the app answers on a connection on which, after the head, no HTTP came: it has said so and
+# closed. Instead: that the answer goes nowhere, as where the browser has gone.
+NotHttp = h11.LocalProtocolError
 SMALL_A_SECOND = 60  # pings and continued messages; a browser sends neither
 HEAD_S = 15.0  # a browser that connects asks at once, and a connection that it keeps in store it opens anew
 READ_S = 15.0  # who takes an answer reads on
@@ -50,11 +54,11 @@ def name_kind(said: BackMsg) -> str | None:
 
 
 class Asked(NamedTuple):
-    """What a request for a run says: of how many widgets something; values: the JSON of components; query: of the URL;
+    """What a request for a run says: of which widgets something; values: the JSON of components; query: of the URL;
     page: its name; hashes: what Streamlit calls the page, and the part of it that is to run.
     """
 
-    widgets: int
+    widgets: tuple[str, ...]
     values: tuple[str, ...]
     query: str
     page: str
@@ -65,8 +69,10 @@ def read_asked(said: BackMsg) -> Asked:
     """The parts of a request for a run that have a bound here. Instead: bounds of Streamlit's own."""
     asked = said.rerun_script
     widgets = asked.widget_states.widgets
-    values = tuple(value for one in widgets for value in (one.json_value, one.json_trigger_value))
-    return Asked(len(widgets), values, asked.query_string, asked.page_name, (asked.page_script_hash, asked.fragment_id))
+    fields = ("json_value", "json_trigger_value")
+    values = tuple(getattr(one, field) for one in widgets for field in fields if one.HasField(field))
+    names, hashes = tuple(one.id for one in widgets), (asked.page_script_hash, asked.fragment_id)
+    return Asked(names, values, asked.query_string, asked.page_name, hashes)
 
 
 def tell_if_gone(send: Send) -> Send:

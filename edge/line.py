@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import time
 from collections import Counter
@@ -27,6 +28,7 @@ EACH, NAMELESS = 40, 400  # sockets of one visitor in a process at a time; of al
 KEPT_S = 5.0  # a socket that was hung up on is counted as its visitor's
 REFUSED_S, MOST_REFUSED = 1.0, 200  # who has too many hears so after this time, if not more of them wait for that
 TOO_MUCH = 1008  # the code of one that was closed for what it takes
+_WIDGET = "$$"  # how Streamlit begins the names of all widgets; it takes any other for a mistake of the app
 _HASH = re.compile(r"[0-9a-f]{0,64}")  # what Streamlit calls pages and their parts
 _NOT_OURS = 1003  # the code of a socket that was closed for what it said
 
@@ -52,8 +54,11 @@ def hear_wanted(receive: Receive, send: Send) -> Receive:
                 return message
             said = read_message(message.get("bytes"))
             kind = said and name_kind(said)
-            if said and asks_too_much(read_asked(said)):
+            asks = read_asked(said) if said else None
+            if asks and asks_too_much(asks):
                 return await hang_up(TOO_MUCH)
+            if asks and not is_of_a_page(asks):
+                return await hang_up(_NOT_OURS)
             if kind in WANTED:
                 asked = True
                 return message
@@ -67,12 +72,27 @@ def hear_wanted(receive: Receive, send: Send) -> Receive:
 def asks_too_much(asked: Asked) -> bool:
     """Whether a request for a run says more than any page of ours does: each part of that would be worked through."""
     return (
-        asked.widgets > MOST_WIDGETS
+        len(asked.widgets) > MOST_WIDGETS
         or len(asked.page) > LONGEST_NAME
         or len(asked.query) > LONGEST_QUERY
         or not all(map(_HASH.fullmatch, asked.hashes))
         or any(map(_is_too_long, asked.values))
     )
+
+
+def is_of_a_page(asked: Asked) -> bool:
+    """Whether a request for a run names widgets and says JSON: Streamlit logs what is neither as an error of the app,
+    with a traceback each time.
+    """
+    return all(name.startswith(_WIDGET) for name in asked.widgets) and all(map(_is_json, asked.values))
+
+
+def _is_json(value: str) -> bool:
+    try:
+        json.loads(value)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_too_long(value: str) -> bool:

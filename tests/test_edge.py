@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from h11 import LocalProtocolError
 from streamlit import net_util
 from streamlit.web.server.app_discovery import discover_asgi_app
 from uvicorn import Config
@@ -143,6 +144,18 @@ def test_what_is_said_on_a_socket_that_the_server_has_closed_is_no_fault_of_the_
 
     run_alone(speak())
     assert len(noted) == 1 and "websocket.close" in noted[0]
+
+
+def test_a_refusal_that_a_closed_connection_no_longer_takes_is_no_fault_of_the_app():
+    said = []
+
+    async def refuse(message):
+        said.append(message["type"])
+        raise LocalProtocolError("can't handle event type Response when role=SERVER and state=MUST_CLOSE")
+
+    head = {"type": "http", "scheme": "http", "method": "POST", "path": "/", "query_string": b""}
+    run_alone(Guard(fail, Frames())({**head, "headers": [(b"transfer-encoding", b"chunked")]}, None, refuse))
+    assert said == ["http.response.start"]
 
 
 async def say_hello(scope, receive, send):

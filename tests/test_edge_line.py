@@ -135,16 +135,16 @@ def ask_with(more):
     """Requests of which each says as much as it may in one thing, or one more."""
     state = ClientState()
     for i in range(MOST_WIDGETS + more):
-        state.widget_states.widgets.add(id=f"widget {i}", trigger_value=True)
+        state.widget_states.widgets.add(id=f"$$ID-{i}", trigger_value=True)
     yield state
     for field in ("json_value", "json_trigger_value"):
         for value in (
-            "[" * (line.MOST_BRACKETS + more),
-            "{}" * (line.MOST_BRACKETS + more),
-            "x" * (line.LONGEST_VALUE + more),
+            "[" * (line.MOST_BRACKETS + more) + "]" * (line.MOST_BRACKETS + more),
+            f"[{','.join(['{}'] * (line.MOST_BRACKETS + more - 1))}]",
+            f'"{"x" * (line.LONGEST_VALUE + more - 2)}"',
         ):
             state = ClientState()
-            state.widget_states.widgets.add(id="listener", **{field: value})
+            state.widget_states.widgets.add(id="$$ID-listener", **{field: value})
             yield state
     yield ClientState(query_string="x" * (line.LONGEST_QUERY + more))
     yield ClientState(page_name="x" * (line.LONGEST_NAME + more))
@@ -172,6 +172,30 @@ def test_who_says_more_than_a_page_has_is_hung_up_on(state, more):
 
     heard = run_alone(hear_wanted(receive, send)())
     assert (heard == said, sent) == (not more, [{"type": "websocket.close", "code": line.TOO_MUCH}] * more)
+
+
+@pytest.mark.parametrize(
+    "widget",
+    [
+        {"id": "listener", "trigger_value": True},
+        {"id": "", "trigger_value": True},
+        *({"id": "$$ID-listener", field: said} for field in ("json_value", "json_trigger_value") for said in ("", "{")),
+    ],
+    ids=str,
+)
+def test_what_names_no_widget_or_is_no_json_does_not_come_to_the_app(widget):
+    sent, state = [], ClientState()
+    state.widget_states.widgets.add(**widget)
+    said = {"type": "websocket.receive", "bytes": BackMsg(rerun_script=state).SerializeToString()}
+
+    async def receive():
+        return said
+
+    async def send(message):
+        sent.append(message)
+
+    assert run_alone(hear_wanted(receive, send)()) != said
+    assert sent == [{"type": "websocket.close", "code": 1003}]
 
 
 def test_who_connects_and_asks_for_nothing_is_hung_up_on_and_who_has_asked_is_not(monkeypatch):
