@@ -17,6 +17,7 @@ import bertviz_core as bv
 from bertviz_core.learning import Host, Hosted, Queue, Settings, Standing, Training, make_small_model, presence
 from bertviz_core.learning import host as host_module
 from bertviz_core.learning.link import Link, start_process
+from bertviz_core.learning.wire import Wire
 from tests.learning import SENTENCES, take_steps
 
 WAIT_S = 120.0  # for what comes soon; the processes are at the lowest priority of a machine that may be busy
@@ -213,3 +214,13 @@ def test_it_ends_with_the_process_that_started_it():
         wait_until(lambda: os.getpriority(os.PRIO_PROCESS, worker) == 19)  # it has begun
         parent.kill()
     wait_until(lambda: not lives(worker))
+
+
+def test_a_pipe_that_was_closed_here_is_one_that_nobody_reads():
+    (unread, _), (_, pipe) = os.pipe(), os.pipe()
+    with os.fdopen(unread, "rb") as reader, os.fdopen(pipe, "wb") as writer:
+        wire = Wire(reader, writer)
+        wire.send("to be closed")
+        writer.close()
+        with pytest.raises(OSError, match="closed"):
+            wire.send("too late")

@@ -23,10 +23,13 @@ class Wire:
         buffers: list[pickle.PickleBuffer] = []
         head = pickle.dumps(message, protocol=5, buffer_callback=buffers.append)
         parts = [memoryview(head), *(buffer.raw() for buffer in buffers)]
-        self.writer.write(b"".join(_SIZE.pack(size) for size in (len(parts), *(part.nbytes for part in parts))))
-        for part in parts:
-            self.writer.write(part)
-        self.writer.flush()
+        sizes = b"".join(_SIZE.pack(size) for size in (len(parts), *(part.nbytes for part in parts)))
+        try:
+            for part in (sizes, *parts):
+                self.writer.write(part)
+            self.writer.flush()
+        except ValueError as error:  # closed here meanwhile, as the other process has ended
+            raise BrokenPipeError(str(error)) from error
 
     def receive(self) -> Any:
         """The next message. Raises EOFError where none can come any more."""
