@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { keepXml } from "../../bertviz_core/ui/components/listener/taken.js";
 import { listScenes } from "../../bertviz_core/ui/components/shared/plotly_inside.js";
 
 test("what Plotly draws in space stands where its part of the chart is, counted from the top", () => {
@@ -12,4 +13,9 @@ test("what Plotly draws in space stands where its part of the chart is, counted 
   assert.deepEqual([x, y, width, height].map((each) => Number(each.toFixed(9))), [20, 40, 40, 140]);
   assert.equal(href, "as png");
   assert.deepEqual(listScenes({ _fullLayout: { _size: layout._size, _subplots: {} } }), []);
+});
+
+test("a saved picture can be opened whatever the sentence holds", () => {
+  assert.equal(keepXml("a\u0001b\u001b\0\ufffe\uffff\ud800c"), "a\ufffdb\ufffd\ufffd\ufffd\ufffd\ufffdc");
+  assert.equal(keepXml("<p>\tعربي 🫠\r\n\u007f</p>"), "<p>\tعربي 🫠\r\n\u007f</p>");
 });

@@ -6,7 +6,7 @@
 import { findAround, makeSvg, openPen } from "../shared/element.js";
 import { CHART, copyLayers, listScenes } from "../shared/plotly_inside.js";
 import { embedFonts, readData } from "./fonts.js";
-import { download, writeLink } from "./taken.js";
+import { download, keepXml, writeLink } from "./taken.js";
 
 const EDGE = 16, LINE = 18, SHARP = 2; // pixels around a picture and from line to line; PNG pixels a pixel
 const LEAST_WIDTH = 480; // in which a caption can be read
@@ -21,7 +21,7 @@ export async function savePicture(asked, kind, data) {
   const lines = [title, address, checkpoint, sentence, writeLink(data)].filter(Boolean);
   const picture = drawPicture(panel, lines, data.colors);
   picture.prepend(await embedFonts(picture));
-  const svg = new Blob([new XMLSerializer().serializeToString(picture)], { type: "image/svg+xml" });
+  const svg = new Blob([keepXml(new XMLSerializer().serializeToString(picture))], { type: "image/svg+xml" });
   const name = (address || title).replace(/[^\w.=-]+/g, "-").replace(/^-+|-+$/g, "") || "picture";
   download(kind === "png" ? await paint(svg, picture) : svg, `${name}.${kind}`);
 }

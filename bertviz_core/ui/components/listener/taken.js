@@ -10,6 +10,12 @@ export function writeLink({ address }) {
   return link.href;
 }
 
+// Without the characters that no XML may hold, such as controls in a sentence: with one a picture cannot be opened.
+/** @param {string} text */
+export function keepXml(text) {
+  return text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd");
+}
+
 /** @param {Blob} blob @param {string} name */
 export function download(blob, name) {
   const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: name });
