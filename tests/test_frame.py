@@ -2,7 +2,7 @@
 
 import pytest
 
-from bertviz_core.ui.frame.controls import EXAMPLES
+from bertviz_core.ui.frame.controls import EXAMPLES, LONGEST_TEXT
 from tests.browser import PHONE, visit
 
 NARROW, ZOOMED = {"width": 320, "height": 640}, {"width": 720, "height": 450}  # the second: 1440 x 900 at 200 %
@@ -51,3 +51,24 @@ def test_the_sentence_is_edited_over_the_bar_and_an_example_is_a_card(app):
     with app.rerun():
         cards.filter(has_text=EXAMPLES[3].pair).click()
     assert (app.query["text"], app.query["pair"]) == (EXAMPLES[3].text, EXAMPLES[3].pair)
+
+
+def test_a_pasted_text_that_a_field_does_not_take_is_said_to_be_too_long(app):
+    app.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    app.open("attention")
+    app.page.get_by_role("button", name="Edit the sentence", exact=True).click()
+    before = app.sentence.input_value()
+
+    def paste(text):
+        app.sentence.press("ControlOrMeta+a")
+        app.page.evaluate("text => navigator.clipboard.writeText(text)", text)
+        app.page.keyboard.press("ControlOrMeta+v")
+        app.page.wait_for_timeout(300)
+        return app.sentence.input_value(), app.sentence.evaluate("field => field.validationMessage")
+
+    assert paste("a" * (LONGEST_TEXT + 1)) == (
+        before,
+        "The pasted text, of 6,001 characters, is too long for this field, which is as it was.",
+    )
+    assert paste("a" * LONGEST_TEXT) == ("a" * LONGEST_TEXT, "")
+    assert paste("a" * LONGEST_TEXT) == ("a" * LONGEST_TEXT, "")

@@ -17,6 +17,7 @@ import {
   closeMenus, DRAWER, enterEditor, enterPicture, findBack, findFocus, findToken, fitSheet, foldDrawer, isFolded, makeReachable,
   mendLink, placeDrawer, rove, scrollDrawerUp, TITLE, turnMenu, TYPED,
 } from "./page.js";
+import { tellRefused } from "./pasted.js";
 import { savePicture } from "./picture.js";
 import { Plot } from "./plot.js";
 import { copyText, writeLink } from "./taken.js";
@@ -109,6 +110,7 @@ export class Listener {
     listen("pointerover", (event) => event.pointerType !== "touch" && this.point(event));
     listen("focusin", (event) => this.enter(event));
     listen("bv-pointed", (event) => this.lights.light(event.detail, event.target)); // a component knows which token it is
+    listen("paste", tellRefused);
     listen("bv-head", (event) => this.send("head", event.detail));
     for (const name of /** @type {const} */ (["pointerover", "focusin"])) listen(name, ({ target }) => mendLink(target));
     const early = { capture: true, passive: true };
