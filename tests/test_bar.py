@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.documents.glossary import GLOSSARY
 from tests.factory import random_checkpoint
 
 APP = str(Path(__file__).parents[1] / "app.py")
@@ -82,3 +83,8 @@ def test_tokens_stand_in_the_bar_as_they_are():
     found = re.findall(r'aria-label="token \d+ (.*?)">(.*?)</button>', chips)
     assert [name for name, _ in found] == [shown for _, shown in found]
     assert [shown for _, shown in found][1:-1] == ["a", "&lt;", "b", "&amp;", "c"]
+
+
+def test_a_special_token_in_the_bar_says_what_it_is_and_a_word_of_the_glossary_does_not():
+    (chips,) = (each.proto.body for each in opened(text="head").get("html") if 'class="bv-chips"' in each.proto.body)
+    assert re.findall(r'title="(.*?)"', chips) == [escape(GLOSSARY["[CLS]"]), escape(GLOSSARY["[SEP]"])]

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
 from bertviz_core.analysis.openings import open_head
+from bertviz_core.documents.glossary import GLOSSARY
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame import choices, state
 from bertviz_core.ui.frame.keys import HEAD, LAYER, TOKEN, WINDOW
@@ -31,6 +32,13 @@ HEADLINES = [
      r"How does BERT fill the blank? “He sat by the bank of the river\. \/ The bank lent him the ▒▒▒\.” → **"),
     ("A *star* and the [MASK].", None, 7, r"“A \*star\* and the ▒▒▒\.” → **"),
 ]  # fmt: skip
+
+
+def test_a_token_that_nobody_typed_is_explained_where_it_is_chosen(bundled):
+    trace = bv.run(bundled, "When in Rome.")
+    said = [overview.tell_special(look(trace, token=i)) for i in range(len(trace.tokens))]
+    assert said[0] == f"[CLS]: {GLOSSARY['[CLS]']}" and said[-1] == f"[SEP]: {GLOSSARY['[SEP]']}"
+    assert not any(said[1:-1])
 
 
 def headline(model, text, pair, token):

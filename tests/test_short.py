@@ -11,7 +11,7 @@ from bertviz_core.formula.functions import GELU, GELU_TANH, MAX_ZERO, RELU, Appl
 from bertviz_core.formula.markup import write_html
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.shapes import Lookup, Select
-from bertviz_core.formula.short import name_cells, name_function, write_short, write_short_expr
+from bertviz_core.formula.short import name_cells, name_function, write_letter, write_short, write_short_expr
 from bertviz_core.formula.steps import walk_nodes
 from bertviz_core.programs import PROGRAMS
 from bertviz_core.programs.training import write_adamw_update, write_loss, write_update
@@ -239,3 +239,8 @@ def test_powers_and_sums_keep_their_brackets():
     }
     for expr, text in lines.items():
         assert see(write_html(write_short_expr(expr))) == text
+
+
+@pytest.mark.parametrize(("address", "letter"), [("embeddings.sum", "e"), (f"{LAYER}attention.output.residual", "u")])
+def test_a_symbol_alone_has_the_letter_of_its_equation(bundled, address, letter):
+    assert write_letter(bundled.program.symbol(address)) == letter

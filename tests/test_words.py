@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from bertviz_core.documents.glossary import GLOSSARY
 from bertviz_core.ui.frame.words import explain_words
@@ -69,6 +70,16 @@ def test_numbers_in_an_entry_are_so():
     )
     bits = re.search(r"(\d) for one token, log₂ n for n equal weights", GLOSSARY["entropy"])
     assert bits and int(bits[1]) == -(1.0 * np.log2(1.0))
+
+
+def test_the_activation_function_cuts_negative_numbers_to_what_its_entry_says():
+    x = torch.linspace(-20, 0, 200_001, dtype=torch.float64)
+    least = torch.nn.functional.gelu(x).min().item()
+    assert f"between {least:.2f} and 0".replace("-", "\N{MINUS SIGN}") in GLOSSARY["GELU"]
+
+
+def test_the_divisor_of_the_dot_products_is_explained_where_it_stands():
+    assert ">√d_k<" in explain_words("A query's dot product with every key, divided by √d_k and with padding.")
 
 
 @pytest.mark.parametrize("word", ["[CLS]", "[SEP]", "[MASK]", "head", "component", "length"])

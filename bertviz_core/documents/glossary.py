@@ -27,11 +27,12 @@ GLOSSARY: dict[str, str] = {
     "hidden size": "The number of components of a token's vector between the layers.",
     "bias": "A learned vector that is added after a multiplication by a matrix.",
     # attention
-    "head": "One of several attentions side by side in a layer, each with queries, keys and values of its own.",
+    "head": "One of a layer's attentions, counted from 0, each with queries, keys and values of its own.",
     "query": "The vector of a token that is compared with the keys of all tokens.",
     "key": "The vector of a token that queries are compared with.",
     "value": "The vector of a token that is averaged with the attention weights.",
     "dot product": "The products of matching components of two vectors, added up.",
+    "√d_k": "The square root of a head's width; undivided, dot products can be so large that one key takes all.",
     "attention score": "The dot product of a query and a key, divided by √d_k: what the softmax reads.",
     "softmax": "Turns scores into positive numbers that sum to 1: each exponential divided by the sum of all.",
     "attention weight": "How much of a key's value a query receives; the weights of a query sum to 1.",
@@ -47,7 +48,7 @@ GLOSSARY: dict[str, str] = {
     "neuron": "One component inside the feed-forward network: a weighted sum, then the activation function.",
     "activation function": "A simple curved function, such as GELU or ReLU, applied to each number.",
     "pre-activation": "A neuron's weighted sum plus its bias, before the activation function.",
-    "GELU": "BERT's activation function: a smooth version of ReLU.",
+    "GELU": "BERT's activation function: a large number passes whole, a negative one is cut to between −0.17 and 0.",
     # what comes out
     "LM head": "The masked language model head: it turns the last vectors into logits over the vocabulary.",
     "logit": "A score before the softmax, one for each possible answer.",

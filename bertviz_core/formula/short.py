@@ -83,6 +83,12 @@ def _name_small(symbol: Symbol) -> Names:
     return Names(small, symbol.tex)
 
 
+def write_letter(symbol: Symbol) -> str:
+    """The letter alone by which a formula of one token has it: `u` of `U^{(2)}`; x where it has none."""
+    found = _CAPITAL.match(symbol.tex)
+    return found[2].lower() if found else "x"
+
+
 def _name_fully(symbol: Symbol) -> Names:
     return Names(symbol.tex, symbol.tex)
 

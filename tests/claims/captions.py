@@ -6,7 +6,7 @@ import numpy as np
 
 from bertviz_core.documents.examples import WORDS
 from bertviz_core.formula.texts import name_token
-from tests.claims.truths import Truth, length, oracle
+from tests.claims.truths import Truth, length, oracle, softmax
 
 
 def _weigh(scene):
@@ -52,6 +52,15 @@ def _ring(scene):
     component = int(scene.shown.says.get("component", np.abs(total).argmax()))
     tables = {"word": "word_embeddings", "position": "position_embeddings", "segment": "token_type_embeddings"}
     return component, {part: scene[f"embeddings.{table}"][scene.token, component] for part, table in tables.items()}
+
+
+@oracle("rows of tables")
+def _(scene):
+    found = {}
+    for part, leaf in (("word", "word"), ("position", "position"), ("segment", "token_type")):
+        table, row = scene[f"embeddings.{leaf}_embeddings.weight"], scene[f"embeddings.{leaf}_embeddings"][scene.token]
+        found[part] = {int(i) for i in np.flatnonzero((table == row).all(axis=1))}
+    return Truth(found)
 
 
 @oracle("three summands", "three summands, put")
@@ -250,3 +259,14 @@ def _count_candidates(tokenizer, word):
         else:
             return tried  # no piece begins here: the whole word is unknown
     return tried
+
+
+@oracle("undivided", "none more, undivided")
+def _(scene, name):
+    assert not scene.trace.changes
+    heads = scene.own("attention.self.products")[scene.head, scene.token]
+    shares = softmax(heads[scene.real])
+    most = int(shares.argmax())
+    relation = {"undivided": "LARGEST", "none more, undivided": "HIGHEST"}[name]
+    values = {"share": shares[most], "key": scene.name(scene.real[most]), "width": scene.config.head_dim}
+    return Truth(values, relation, shares, most)

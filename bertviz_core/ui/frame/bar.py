@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from bertviz_core.documents.glossary import GLOSSARY
 from bertviz_core.formula.texts import shorten
 from bertviz_core.ui.frame import share, site, url
 from bertviz_core.ui.frame.menu import show_menu
@@ -83,11 +84,13 @@ def _render_model(name: str) -> str:
 
 def _render_tokens(view: View) -> str:
     chips: list[str] = []
+    special = view.trace.model.tokenizer.special_tokens
     for i, token in enumerate(view.trace.tokens):
         checked, stop = ("true", 0) if i == view.chosen.token else ("false", -1)
+        means = f'title="{escape(GLOSSARY[token])}" ' if token in GLOSSARY.keys() & special else ""
         does = (
             f'data-token="{i}" role="radio" aria-checked="{checked}" tabindex="{stop}" '
-            f'aria-label="token {i} {escape(token)}"'
+            f'{means}aria-label="token {i} {escape(token)}"'
         )
         chips.append(render_token(view.trace, i, "bv-chip", does=does))
     return f'<div class="bv-chips" role="radiogroup" aria-label="Token" data-roving>{"".join(chips)}</div>'

@@ -193,11 +193,12 @@ def open_page(
     what_happens: str,
     write_headline: Callable[[View], Said | str] | None = None,
     ask: Callable[[View], Wanted[Any] | None] = lambda _: None,
+    more: Callable[[View], str] = lambda _: "",
 ) -> View:
     """Open a page: its headline, and under it its name and what happens there. Returns what to draw from.
 
     write_headline: answers the page's question with this sentence's numbers, as Markdown; without, the page's title.
-    ask: the finding that the headline waits for, if it does.
+    ask: the finding that the headline waits for, if it does; more: what is said besides of this very view.
     """
     view = state.read(VIEW)
     if view is None:  # a deep link into a server that has just started: the page was run without the app around it
@@ -217,7 +218,7 @@ def open_page(
         else:
             show_finding("headline", asked, show_headline)
         padding = tell_padding(view.trace.encoding) if info.of_sentence else ""
-        told = " ".join(filter(None, (what_happens, padding)))
+        told = " ".join(filter(None, (what_happens, more(view), padding)))
         st.html(f"<p><strong>{escape(info.title)}.</strong> {render_text(told)}</p>")
     return view
 

@@ -23,6 +23,12 @@ def show_text(text: str) -> None:
     st.markdown(explain_words(text), unsafe_allow_html=True)
 
 
+def show_note(text: str) -> None:
+    """The same as a caption; nothing of an empty text."""
+    if text:
+        st.caption(explain_words(text), unsafe_allow_html=True)
+
+
 def render_text(text: str) -> str:
     """Plain text as HTML, with the same meanings: what a page begins with needs no Markdown, which is slow to load."""
     return explain_words(escape(text, quote=False), escape)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -19,7 +19,7 @@ class Column:
 
     color: of the bars behind the numbers, if any; end: the size at which a bar is full, by default the largest;
     signed: bars start in the middle, negative ones to the left; cells_of: what clicks on the numbers work out, one a
-    row.
+    row; write: how numbers that are not whole are written.
     """
 
     name: str
@@ -28,12 +28,13 @@ class Column:
     end: float | None = None
     signed: bool = False
     cells_of: Sequence[Address] = ()
+    write: Callable[[float], str] = format_number
 
     def cells(self) -> list[str]:
         """The column as HTML, cell by cell."""
         numbers = [abs(value) for value in self.values if isinstance(value, float)]
         end = self.end or max(numbers, default=0.0) or 1.0
-        texts = [_render_text(value) for value in self.values]
+        texts = [_render_text(value, self.write) for value in self.values]
         for i, cell in enumerate(self.cells_of):
             texts[i] = f'<button data-cell="{cell}" title="Work it out">{texts[i]}</button>'
         return [f"<td{self._bar(value, end)}>{text}</td>" for value, text in zip(self.values, texts, strict=True)]
@@ -84,7 +85,9 @@ def _render_names(names: Sequence[str], opens: tuple[str, Sequence[object]] | No
     ]
 
 
-def _render_text(value: float | int | str | None) -> str:
+def _render_text(value: float | int | str | None, write: Callable[[float], str]) -> str:
     if value is None:
         return "–"
-    return escape(value) if isinstance(value, str) else format_number(value)
+    if isinstance(value, str):
+        return escape(value)
+    return write(value) if isinstance(value, float) else format_number(value)

@@ -22,6 +22,7 @@ from bertviz_core.ui.frame.keys import KEY_TOKEN
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.frame.words import show_note
 from bertviz_core.ui.panels import picks, table_html
 from bertviz_core.ui.panels.aligned import Numbers, show_rows
 from bertviz_core.ui.panels.card import Heading, open_card
@@ -34,6 +35,7 @@ from bertviz_core.ui.panels.passes import show_passes, show_passes_chart, show_p
 from bertviz_core.ui.panels.put import tell_way
 from bertviz_core.ui.panels.said import tell_percent, tell_token
 from bertviz_core.ui.panels.token_lines import show_lines
+from bertviz_core.ui.views.attention_said import tell_undivided
 from bertviz_core.ui.views.attention_worked import choose_shown, locate, note_shown, read_row, read_word, tell_replaced
 from bertviz_core.ui.walk.worked_out import find_entropy
 
@@ -86,6 +88,7 @@ def show_weights(view: View, key: int) -> None:
             show_chart(chart, str(address), f"{see}: {address}")
             if note := tell_words(view) + note:
                 st.caption(note)
+            show_note(str(tell_undivided(view)))
         with lines:
             _show_lines(view)
         show_moved(view, address, cell)

@@ -42,6 +42,7 @@ from bertviz_core.ui.views.embeddings_said import (
     tell_component,
     tell_deviation,
     tell_ringed,
+    tell_rows,
 )
 from bertviz_core.ui.walk.worked_out import pick_cosines
 
@@ -74,7 +75,7 @@ def show_token(view: View, component: int, reason: str) -> None:
         shown = center_range(component, _WINDOW, values.shape[1])
         charts = [draw_enlarged_strips(_make_strips(one), shown, component, view.colors) for one in view.passes]
         show_passes_chart(view, charts, "three-rows", heading.see)
-        st.caption(f"{tell_words(view)}{tell_component(view)}")
+        st.caption(f"{tell_words(view)}{tell_rows(view)}{tell_component(view)}")
 
 
 def _read_rows(view: View) -> np.ndarray:

@@ -84,6 +84,21 @@ def tell_ringed(view: View) -> Said:
     )
 
 
+def tell_rows(view: View) -> Said:
+    """Which row of which learned table each of the three is."""
+    encoding, token = view.trace.encoding, view.chosen.token
+    summands = [part for name, part in PARTS.items() if name != "sum"]
+    if any(is_put(view.trace, part.fix(token=token)) for part in summands):
+        return say("")
+    parts = {
+        "word": Part(encoding.ids[token]),
+        "position": Part(token),
+        "segment": Part(encoding.segments[token]),
+    }
+    form = "Rows of three learned tables: word {word}, position {position}, segment {segment}. "
+    return say(Claim("rows of tables", form, parts))
+
+
 def tell_component(view: View) -> Said:
     """How far the ringed component lies from the mean, and which summand is the largest in size there."""
     trace, token, component = view.trace, view.chosen.token, find_ringed(view)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.analysis.predictions import PROBS, find_masks, rank_words
+from bertviz_core.documents.glossary import GLOSSARY
 from bertviz_core.formula.texts import write_count
 from bertviz_core.ui.frame.labels import escape_markdown, quote
 from bertviz_core.ui.frame.view import View
@@ -38,6 +39,12 @@ def write_headline(view: View) -> Said:
             Claim("expected word", "**{word} {share}**", parts, Relation.HIGHEST, probs, (i,)),
         ),
     )
+
+
+def tell_special(view: View) -> str:
+    """What the chosen token is, where it is one that nobody typed."""
+    text = view.trace.tokens[view.chosen.token]
+    return f"{text}: {GLOSSARY[text]}" if text in ("[CLS]", "[SEP]") else ""
 
 
 def quote_around(view: View, instead: str | None) -> str:

@@ -15,7 +15,7 @@ from bertviz_core.checkpoint.model import Model
 from bertviz_core.documents.names import OF_DOCUMENTS, find_names
 from bertviz_core.figures.areas import draw_areas
 from bertviz_core.figures.base import Chart
-from bertviz_core.formula.numbers import format_percent, write_size
+from bertviz_core.formula.numbers import format_percent, format_short, write_size
 from bertviz_core.programs.config import BertConfig
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import choices, state, style, url
@@ -85,8 +85,9 @@ def show_sizes(view: View) -> None:
                 [100 * count / model.parameter_count for count in sums.values()],
                 view.colors.kinds[KIND],
                 100.0,
+                write=format_short,
             )
-            st.html(render_table("group", list(sums), [Column("numbers", list(sums.values())), shares]))
+            st.html(_STYLE + render_table("group", list(sums), [Column("numbers", list(sums.values())), shares]))
             st.caption(
                 "Per layer: four matrices and biases in attention; two in the feed-forward network. "
                 f"{escape_markdown(model.name)}, revision {escape_markdown(model.revision)}: "
@@ -192,6 +193,7 @@ def show_config(view: View) -> None:
                 [100 * count / model.parameter_count for count in sums.values()],
                 view.colors.kinds[KIND],
                 100.0,
+                write=format_short,
             )
             st.html(render_table("part", list(sums), [Column("numbers", list(sums.values())), shares]))
         with right:

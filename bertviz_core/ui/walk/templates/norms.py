@@ -16,6 +16,7 @@ from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.functions import Mean, Sqrt, Square
 from bertviz_core.formula.nodes import Add, Div, Expr, Mul, Sub, Symbol
 from bertviz_core.formula.numbers import format_number, format_short
+from bertviz_core.formula.short import write_letter
 from bertviz_core.formula.steps import inline
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.view import View
@@ -89,7 +90,7 @@ def _cut(symbol: Symbol, at: dict[str, int], *free: str) -> Address:
 def _list_row(trace: Trace, symbol: Symbol, at: dict[str, int]) -> Row:
     cell = _cut(symbol, at)
     signs = {"mean": "μ", "variance": "σ²", "sigma": "σ", "normalized": "n", "weight": "γ", "bias": "β"}
-    sign = signs.get(cell.name, "x")
+    sign = signs.get(cell.name) or write_letter(symbol)
     return Row(
         (
             Cell(find_noun(cell.path).title, cell),

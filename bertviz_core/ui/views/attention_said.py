@@ -1,0 +1,32 @@
+"""The attention page in a sentence more: what the division by √d_k does."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.said import tell_percent, tell_token
+from bertviz_core.ui.views.attention_worked import read_row
+
+
+def tell_undivided(view: View) -> Said:
+    """What the softmax would give the key that fits best, were the dot products not divided; nothing after a change."""
+    width, real = view.trace.model.config.head_dim, list(view.trace.encoding.real)
+    if view.trace.changes or width == 1:
+        return say("")
+    products = read_row(view, "products").astype(np.float64)[real]
+    powers = np.exp(products - products.max())
+    shares = powers / powers.sum()
+    most = int(shares.argmax())
+    parts = {
+        "share": tell_percent(float(shares[most])),
+        "key": tell_token(view.trace.tokens, real[most]),
+        "width": Part(width),
+    }
+    best = "Without the division by √{width} the softmax would give {share} to {key}."
+    level = "Without the division by √{width} the softmax would give no token more than {share}."
+    return choose(
+        Claim("undivided", best, parts, Relation.LARGEST, shares, (most,)),
+        Claim("none more, undivided", level, parts, Relation.HIGHEST, shares, (most,)),
+    )
