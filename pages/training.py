@@ -9,6 +9,7 @@ view = open_page(
     "Tokens are hidden at random; each step moves the parameters that predict them a little, so that the hidden words "
     "become likelier. The algorithm is the definition's (002); it trains its own E-Transformer, or BERT as released.",
     training.write_headline,
+    training.ask_headline,
 )
 run = training.show_training(view)
 if run is not None:

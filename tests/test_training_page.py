@@ -16,6 +16,8 @@ from streamlit.testing.v1 import AppTest
 import bertviz_core as bv
 from bertviz_core.learning import Hosted, presence
 from bertviz_core.ui.frame import site
+from bertviz_core.ui.frame.resources import get_findings
+from bertviz_core.ui.views.training_run import ask_ahead
 from bertviz_core.ui.views.training_told import find_largest, name_length, name_loss, name_term
 
 ROOT = Path(__file__).parents[1]
@@ -174,6 +176,43 @@ def test_reset_leaves_nothing_and_the_same_steps_come_again():
     assert not run.records and "Nothing is trained yet" in at.run().title[0].value
     press(at, "training-go")
     assert [record.loss for record in run.records] == losses
+
+
+def test_what_start_will_do_is_shown_before_and_comes_so():
+    at = opened(passes="2", texts="The cat sat.\nA dog sat there.")
+    assert get_findings().settle(60)
+    at.run()
+    run, charts = at.session_state["training-run"], read_charts(at)
+    ahead = run.ahead
+    assert not errors(at) and not run.records and len(ahead.records) == 4 and len(ahead.passes) == 3
+    told = re.search(r"in 4 steps −log P per hidden word goes from \*\*(.*?)\*\* to \*\*(.*?)\*\*", at.title[0].value)
+    assert told and "not taken yet" in texts(at) and ">after</small>" in texts(at)
+    press(at, "training-go")
+    assert [record.loss for record in run.records] == [record.loss for record in ahead.records]
+    assert [found.probabilities for found in run.training.passes] == [one.probabilities for one in ahead.passes]
+    assert f"was **{told[1]}** in the first and **{told[2]}** over all" in at.title[0].value
+    taken = read_charts(at)
+    for name in ("training-loss", "training-words"):
+        assert [one["y"] for one in taken[name]["data"]] == [one["y"] for one in charts[name]["data"]]
+        (grey,) = charts[name]["layout"]["shapes"]
+        assert grey["x0"] == 0.5 and not taken[name]["layout"].get("shapes")
+    for (sentence, token), ranked in zip(run.training.words, ahead.ranked, strict=True):
+        for found, known in zip(run.training.rank_words(sentence, token, 3), ranked, strict=True):
+            assert [word for word, _ in found] == [word for word, _ in known]
+            np.testing.assert_allclose([p for _, p in found], [p for _, p in known], rtol=1e-6)
+    at.button(key="training-reset").click().run()
+    assert at.session_state["training-run"].ahead is ahead or at.run().session_state["training-run"].ahead is ahead
+
+
+def read_charts(at):
+    found = {element.proto.id: json.loads(element.proto.spec) for element in at.get("plotly_chart")}
+    return {name.rpartition("-chart-")[2]: chart for name, chart in found.items()}
+
+
+@pytest.mark.parametrize("query", [{"learner": "copy"}, {"learner": "heads"}, {"texts": "a " * 40}])
+def test_what_takes_long_is_not_worked_out_beforehand(query):
+    at = opened(**query)
+    assert "Nothing is trained yet" in at.title[0].value and ask_ahead(at.session_state["training-run"]) is None
 
 
 def test_another_setting_is_another_training(trained):

@@ -43,7 +43,7 @@ def test_both_sums_are_downloaded_under_their_own_names(typed):  # noqa: F811
     (5, "… cat sat on <span class=bv-mask>[MASK]</span> mat ."),
 ])  # fmt: skip
 def test_around_a_hidden_word_stand_the_three_words_on_each_side(token, shown):
-    body = render_choices(TOKENS, token, RANKED, RANKED)
+    body = render_choices(TOKENS, token, {"before": RANKED, "now": RANKED})
     assert f'<div class="bv-hiding">{shown} <small>was “{TOKENS[token]}”' in body and "[SEP]" not in body
 
 

@@ -32,12 +32,13 @@ def draw_losses(
     colors: Palette,
     height: int = HEIGHT,
     printed: np.ndarray | None = None,
+    taken: int | None = None,
 ) -> Chart:
     """The loss of every step as a dot, larger where more tokens were hidden, over all steps that are to come.
 
     losses, hidden: one a step, the first is step 1; lines: by name, the loss per hidden token, one a step, each with a
-    dash of its own, the first one solid; printed: another sum of each step, a ring, NaN where there is none. Only the
-    dots offer cells.
+    dash of its own, the first one solid; printed: another sum of each step, a ring, NaN where there is none; taken: how
+    many steps are taken, where others are known beforehand. Only the dots offer cells.
     """
     rings = np.zeros(0) if printed is None else printed
     top = _find_top(losses, {**lines, "printed": rings})
@@ -79,7 +80,7 @@ def draw_losses(
         picked_from=len(before),
         showlegend=len(drawn) > 1,
         legend=set_legend({"size": 12, "color": colors.text}),
-        shapes=_mark_ahead(last, total, colors),
+        shapes=_mark_ahead(last if taken is None else taken, total, colors),
         annotations=_name_far(losses, top, colors),
         xaxis=set_axis(colors, "step", range=[0.5 - 0.02 * total, total + 0.5 + 0.02 * total]),
         yaxis=set_axis(colors, "J", grid=True, range=[0, top]),
@@ -165,17 +166,18 @@ def _name_far(losses: np.ndarray, top: float, colors: Palette) -> list[Spec]:
 
 def draw_word_rises(
     steps: np.ndarray, shares: np.ndarray, words: Sequence[str], bold: Sequence[int], total: int, colors: Palette,
-    height: int = HEIGHT,
+    height: int = HEIGHT, taken: int | None = None,
 ) -> Chart:  # fmt: skip
     """The probability of each word when it alone is hidden, over the steps; some bold and named at the right.
 
-    steps: at which they were asked for, shape (asked,); shares: shape (asked, word), 0 to 1.
+    steps: at which they were asked for, shape (asked,); shares: shape (asked, word), 0 to 1; taken: how many steps are
+    taken, where others are known beforehand.
     """
     order = [*(i for i in range(len(words)) if i not in bold), *bold]
     inks = {i: colors.kinds[kind] for i, kind in zip(bold, cycle(_INKS), strict=False)}
     lines = [_draw_word(steps, shares[:, i], words[i], inks.get(i), colors) for i in order]
     top = min(1.02, 1.08 * float(shares.max(initial=0.05)))
-    last = int(steps[-1]) if len(steps) else 0
+    last = taken if taken is not None else int(steps[-1]) if len(steps) else 0
     return make_chart(
         lines,
         height,

@@ -4,6 +4,7 @@ A `training` is a `course` of steps with all that can be asked of it. In the app
 `hosted`, `host` and `link` are this side of the pipe, `worker` is the other, `queue` says who is next.
 """
 
+from bertviz_core.learning.ahead import Ahead, take_ahead
 from bertviz_core.learning.explaining import WeightUpdate
 from bertviz_core.learning.host import Host
 from bertviz_core.learning.hosted import Hosted
@@ -17,7 +18,7 @@ from bertviz_core.learning.training import Training
 from bertviz_core.learning.weights import copy_model, name_head
 
 __all__ = [
-    "Answer", "Host", "Hosted", "MovedHead", "PassRecord", "Queue", "Ranked", "Settings", "Standing", "StepRecord",
-    "Ticket", "Training", "WeightUpdate", "check_numbers", "check_settings", "copy_model", "make_small_model",
-    "name_head", "pack_zip", "save_safetensors", "suggest_settings",
+    "Ahead", "Answer", "Host", "Hosted", "MovedHead", "PassRecord", "Queue", "Ranked", "Settings", "Standing",
+    "StepRecord", "Ticket", "Training", "WeightUpdate", "check_numbers", "check_settings", "copy_model",
+    "make_small_model", "name_head", "pack_zip", "save_safetensors", "suggest_settings", "take_ahead",
 ]  # fmt: skip

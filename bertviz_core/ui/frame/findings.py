@@ -34,15 +34,15 @@ _again = load_component("again")
 @dataclass(frozen=True)
 class Wanted(Generic[T]):
     """A finding that a page shows. name: what it is, with all that it depends on beside the pass, such as a token;
-    trace: the pass that it is about; begin: makes the work."""
+    trace: the pass that it is about, if it is about one; begin: makes the work."""
 
     name: tuple[object, ...]
-    trace: Trace
+    trace: Trace | None
     begin: Callable[[], Work[T]]
 
     def look(self) -> Found[T]:
         """What is known by now; the rest is worked out in the background."""
-        key = (*self.name, *name_pass(self.trace))
+        key = (*self.name, *(name_pass(self.trace) if self.trace else ()))
         return get_findings().ask(key, self.begin, read_session(), read_visitor())
 
 

@@ -66,7 +66,7 @@ def tell_most_needed(view: View) -> Said:
     question = "Which head does the answer need most? "
     if found.value is None or not found.whole:
         return say(f"{question}Each is zeroed in turn, and the answer compared")
-    name = cut_place(next(iter(find_outcomes(asked.trace, view.chosen.token))))
+    name = cut_place(next(iter(find_outcomes(find_base(view), view.chosen.token))))
     return say(question, _tell_fall(found.value, name))
 
 

@@ -16,10 +16,12 @@ from bertviz_core.errors import TrainingError
 from bertviz_core.formula.numbers import format_number, format_percent, format_short
 from bertviz_core.formula.steps import QUERY
 from bertviz_core.formula.texts import write_count
-from bertviz_core.learning import Standing
+from bertviz_core.learning import Ahead, Standing
 from bertviz_core.learning.plan import Plan
+from bertviz_core.sharing.findings import Found
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import choices
+from bertviz_core.ui.frame.findings import Wanted, show_finding, tell_progress
 from bertviz_core.ui.frame.labels import escape_markdown, quote
 from bertviz_core.ui.frame.told import offer_teller
 from bertviz_core.ui.frame.view import View
@@ -29,6 +31,7 @@ from bertviz_core.ui.views.training_lead import choose_risen, read_words, show_l
 from bertviz_core.ui.views.training_lines import LINES, RETURN, UPDATE, render_lines, say_line_5
 from bertviz_core.ui.views.training_run import (
     Run,
+    ask_ahead,
     average,
     find_run,
     go_on,
@@ -51,6 +54,14 @@ _RUNS = 3  # of rows, that are named one by one
 _TABLES = {"word_embeddings": "word", "position_embeddings": "position", "token_type_embeddings": "segment"}
 
 
+def ask_headline(view: View) -> Wanted[Ahead] | None:
+    """The steps that will come, which the headline waits for before the first one is taken."""
+    try:
+        return ask_ahead(find_run(view))
+    except TrainingError:
+        return None
+
+
 def write_headline(view: View) -> str:
     """What was learned, of the training as it stands."""
     try:
@@ -62,6 +73,11 @@ def write_headline(view: View) -> str:
     if run.going:
         return f"Does it learn? It is being trained: {asked}"
     if not records:
+        wanted = ask_ahead(run)
+        found = wanted.look() if wanted else Found()
+        if found.whole and found.value:
+            run.ahead = found.value
+            return f"Does it learn? Press **{_START}**: in {steps:,} steps −log P per hidden word {_say_ahead(run)}"
         return f"Does it learn? Nothing is trained yet: {asked}. Press **{_START}**"
     if len(records) <= count:
         first, last = (format_number(loss) for loss in (records[-1].loss, records[-1].loss_after))
@@ -79,11 +95,17 @@ def say_line(line: np.ndarray) -> str:
     return f"was {first} in the first and {last} over all of them"
 
 
-def _say_risen(run: Run) -> str:
+def _say_ahead(run: Run) -> str:
+    line = average(run.ahead.records)
+    first, last = (f"**{format_short(line[i])}**" for i in (0, -1))
+    return f"goes from {first} to {last}{_say_risen(run, 'from')}"
+
+
+def _say_risen(run: Run, verb: str = "rose from") -> str:
     """The word that rose most, if any did."""
     _, shares, words = read_words(run)
     return "".join(
-        f"; {quote(words[i])} rose from {format_percent(float(shares[0, i]))} to "
+        f"; {quote(words[i])} {verb} {format_percent(float(shares[0, i]))} to "
         f"**{format_percent(float(shares[-1, i]))}**"
         for i in choose_risen(shares, words, 1)
     )
@@ -128,7 +150,11 @@ def _show(view: View, run: Run) -> None:
     with left:
         _show_algorithm(view, run)
     with right:
-        show_lead(view, run)
+        wanted = ask_ahead(run)
+        if wanted:
+            show_finding("training-ahead", wanted, partial(_show_ahead, view, run))
+        else:
+            show_lead(view, run)
         if run.records:
             step, words = st.columns(_BELOW, gap="small")
             with step:
@@ -136,6 +162,16 @@ def _show(view: View, run: Run) -> None:
             if not run.live or run.asked.learner == SMALL:
                 with words:
                     show_before_and_now(view, run)
+
+
+def _show_ahead(view: View, run: Run, found: Found[Ahead]) -> None:
+    """What will come, as far as it is known."""
+    run.ahead = found.value or Ahead()
+    show_lead(view, run)
+    if told := tell_progress(found, "the steps that will come, worked out beforehand"):
+        st.caption(told)
+    if run.ahead.ranked and found.whole:
+        show_before_and_now(view, run)
 
 
 def _show_algorithm(view: View, run: Run) -> None:

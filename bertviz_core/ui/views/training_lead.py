@@ -21,6 +21,7 @@ from bertviz_core.ui.views.training_run import Run
 from bertviz_core.ui.views.training_told import name_loss
 
 _LOSS = r"J(\theta) = -\sum_j \log P(\theta)_{x_j, j} \llbracket \hat{x}_j = \mathrm{mask} \rrbracket"
+_IS_AHEAD = "on grey: steps that are not taken yet, worked out beforehand; they will be the same"
 _BOLD = 3  # words that stand out
 _BOLD_IS = " Bold: what rose most, each word once."
 
@@ -29,7 +30,8 @@ def show_lead(view: View, run: Run) -> None:
     """The two pictures beside one another, over all steps that are asked for."""
     total = run.training.steps_total
     told = f"{write_count(total, 'step')}{'' if run.training.finished else '; grey is still to come'}"
-    heading = Heading("J(θ), and what it buys", "", _LOSS, "definition (002), E-Training, line 6")
+    says = _IS_AHEAD if run.ahead.records else ""
+    heading = Heading("J(θ), and what it buys", says, _LOSS, "definition (002), E-Training, line 6")
     with open_card(view, QUERY, heading, "J", told, name="training-lead") as tools:
         left, right = st.columns([11, 10], gap="small")
         with left:
@@ -42,13 +44,15 @@ def show_lead(view: View, run: Run) -> None:
 
 
 def _show_losses(view: View, run: Run, total: int) -> None:
-    records = run.records
+    records = run.shown.records
     losses = np.array([record.loss for record in records])
     hidden = np.array([len(record.hidden) for record in records])
     printed = np.array([np.nan if record.as_printed else record.printed for record in records])
     apart = bool(np.isfinite(printed).any())
-    chart = draw_losses(losses, hidden, run.lines(), total, view.colors, printed=printed if apart else None)
-    if records:
+    chart = draw_losses(
+        losses, hidden, run.lines(), total, view.colors, printed=printed if apart else None, taken=len(run.records)
+    )
+    if run.records:
         chart = chart.offer([name_loss(record) for record in records])
     dots = "dot: J as meant, over the hidden words; ring: as printed, over every \\[MASK\\]" if apart else "dot: J"
     st.markdown(f"**J(θ) in each step** :small[:gray[{dots}; larger: more hidden]]")
@@ -60,7 +64,7 @@ def _show_losses(view: View, run: Run, total: int) -> None:
 def _show_words(view: View, run: Run, total: int) -> None:
     steps, shares, words = read_words(run)
     bold = choose_risen(shares, words) if len(steps) > 1 else []
-    chart = draw_word_rises(steps, shares, words, bold, total, view.colors)
+    chart = draw_word_rises(steps, shares, words, bold, total, view.colors, taken=None if run.records else 0)
     told = f"{len(bold)} bold, the other {len(words) - len(bold)} grey" if bold else "each a line"
     st.markdown(f"**P of each word when hidden** :small[:gray[{told}]]")
     show_chart(chart, "training-words", "The probability of each word when it alone is hidden, pass by pass")
@@ -75,9 +79,8 @@ def choose_risen(shares: np.ndarray, words: Sequence[str], count: int = _BOLD) -
 
 def read_words(run: Run) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """At which steps the words were asked for, their probabilities there, shape (asked, word), and the words."""
-    training = run.training
-    words = [run.tokens(sentence)[position] for sentence, position in training.words]
-    passes = training.passes
+    words = [run.tokens(sentence)[position] for sentence, position in run.training.words]
+    passes = run.shown.passes
     shares = np.array([found.probabilities for found in passes], dtype=np.float64).reshape(len(passes), len(words))
     return np.array([found.number for found in passes], dtype=np.int64), shares, words
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from bertviz_core.analysis.training import average_per_token
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.errors import TrainingError
 from bertviz_core.learning import (
+    Ahead,
     Hosted,
     Settings,
     Standing,
@@ -24,8 +26,10 @@ from bertviz_core.learning import (
     check_numbers,
     make_small_model,
     name_head,
+    take_ahead,
 )
 from bertviz_core.ui.frame import choices, state
+from bertviz_core.ui.frame.findings import Wanted
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.resources import OWN, get_model, get_queue, list_models, watch_connection
 from bertviz_core.ui.frame.view import View
@@ -36,6 +40,8 @@ _OWNER, _REFUSED = Key("training-owner", ""), Key("training-refused", "")
 _GOING = (Standing.WAITING, Standing.RUNNING)
 _ENDED = (Standing.DONE, Standing.STOPPED, Standing.FAILED)
 MAIN, BESIDE = "main", "beside"
+RANKED = 3  # predictions in the place of a hidden word
+_SHORT = 32  # tokens of a sentence, up to which all steps are taken before anybody asks for one
 
 
 @dataclass(eq=False)
@@ -43,7 +49,8 @@ class Run:
     """What was asked for, and the ticket of its training.
 
     beside: another one with one setting changed, and its name; live: whether it is drawn again every second; settling:
-    how often more, after it was halted, since the step that ran then is taken to its end.
+    how often more, after it was halted, since the step that ran then is taken to its end; records: its steps, all that
+    is drawn of it together the same ones; ahead: those that will come, before the first one is taken.
     """
 
     asked: Asked
@@ -54,10 +61,13 @@ class Run:
     live: bool = False
     settling: int = 0
     records: tuple[StepRecord, ...] = ()
+    ahead: Ahead = field(default_factory=Ahead)
 
     def look(self) -> None:
-        """Take the steps as they are now: all that is drawn of it together shows the same ones."""
+        """Take the steps as they are now."""
         self.records = self.training.records
+        if self.records:
+            self.ahead = Ahead()
 
     @property
     def training(self) -> Hosted:
@@ -77,13 +87,18 @@ class Run:
     def tickets(self) -> tuple[Ticket, ...]:
         return (self.ticket, self.beside) if self.beside else (self.ticket,)
 
+    @property
+    def shown(self) -> Ahead:
+        """What is drawn: the steps so far; before the first one those that will come."""
+        return self.ahead if self.ahead.records else Ahead(self.records, self.training.passes)
+
     def tokens(self, sentence: int) -> tuple[str, ...]:
         """A sentence's tokens, nothing hidden. sentence: from 1."""
         return tuple(self.training.encodings[sentence - 1].tokens)
 
     def lines(self) -> Mapping[str, np.ndarray]:
         """The loss per hidden token over the last steps, of each training by its name."""
-        lines = {describe(self.asked.settings): average(self.records)}
+        lines = {describe(self.asked.settings): average(self.shown.records)}
         if self.beside:
             lines[self.beside_name] = average(self.beside.records)
         return lines
@@ -117,6 +132,16 @@ def find_run(view: View) -> Run:
     run = Run(asked, origin, _submit(MAIN, training))
     state.write(_RUN, run)
     return run
+
+
+def ask_ahead(run: Run) -> Wanted[Ahead] | None:
+    """All steps as they will come, for all who have these settings; None once one is taken, and where it takes long."""
+    asked = run.asked
+    if run.records or run.live or asked.learner != SMALL or max(map(len, run.training.encodings)) > _SHORT:
+        return None
+    model = run.training.before
+    work = partial(take_ahead, model, asked.sentences, asked.settings, RANKED)
+    return Wanted(("training", asked, run.origin.name, run.origin.revision), None, work)
 
 
 def drop_run() -> None:

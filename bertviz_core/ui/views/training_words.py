@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import streamlit as st
@@ -15,29 +15,38 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.views.training_lead import choose_risen, read_words
-from bertviz_core.ui.views.training_run import Run
+from bertviz_core.ui.views.training_run import RANKED, Run
 
-_WORDS, _TOP, _AROUND = 2, 3, 3  # hidden words that are shown; predictions of each; tokens of its sentence on each side
+_WORDS, _AROUND = 2, 3  # hidden words that are shown; tokens of its sentence on each side
 
 
 def show_before_and_now(view: View, run: Run) -> None:
-    """The words whose probability rose most: what the model answers in their place, before any step and now."""
+    """The words whose probability rose most: what the model answers in their place, before any step and now.
+
+    Before the first step: after all that will come.
+    """
     _, shares, words = read_words(run)
     chosen = choose_risen(shares, words, _WORDS) or [0]
-    heading = Heading("Before and now", "one word hidden", r"P(\theta)_{w, j}", "two passes")
+    title = "Before and after all" if run.ahead.records else "Before and now"
+    heading = Heading(title, "one word hidden", r"P(\theta)_{w, j}", "two passes")
     with open_card(view, PREDICTION, heading, "one word hidden", name="training-words"):
         for i in chosen:
             sentence, token = run.training.words[i]
             try:
-                before, now = run.training.rank_words(sentence, token, _TOP)
+                known = run.ahead.ranked[i] if run.ahead.ranked else None
+                before, now = known or run.training.rank_words(sentence, token, RANKED)
             except TrainingError as error:
                 st.caption(escape_markdown(str(error)))
                 return
-            st.html(render_choices(run.tokens(sentence), token, before, now))
+            then = "after" if run.ahead.records else "now"
+            st.html(render_choices(run.tokens(sentence), token, {"before": before, then: now}))
 
 
-def render_choices(tokens: Sequence[str], token: int, before: Ranked, now: Ranked) -> str:
-    """The place in the sentence, and the best predictions side by side; the hidden word stands out."""
+def render_choices(tokens: Sequence[str], token: int, ranked: Mapping[str, Ranked]) -> str:
+    """The place in the sentence, and the best predictions side by side; the hidden word stands out.
+
+    ranked: the predictions by when they were made.
+    """
     first, last = max(1, token - _AROUND), min(len(tokens) - 1, token + 1 + _AROUND)
     lead, tail = " ".join(tokens[first:token]), " ".join(tokens[token + 1 : last])
     place = (
@@ -45,8 +54,8 @@ def render_choices(tokens: Sequence[str], token: int, before: Ranked, now: Ranke
         f"{' …' if last < len(tokens) - 1 else ''} <small>was “{escape(tokens[token])}”</small>"
     )
     columns = "".join(
-        f"<div><small>{name}</small>{''.join(_render_word(word, share, tokens[token]) for word, share in ranked)}</div>"
-        for name, ranked in (("before", before), ("now", now))
+        f"<div><small>{name}</small>{''.join(_render_word(word, share, tokens[token]) for word, share in best)}</div>"
+        for name, best in ranked.items()
     )
     return f'<div class="bv-hiding">{place}</div><div class="bv-choices">{columns}</div>'
 
