@@ -10,16 +10,16 @@ import asyncio
 import time
 from typing import Any, NamedTuple
 
-import h11
 from starlette.types import Message, Receive, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from uvicorn import Config
+from uvicorn.protocols.http import h11_impl
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 # What uvicorn raises where the app answers on a connection on which, after the head, no HTTP came: it has said so and
 # closed. Instead: that the answer goes nowhere, as where the browser has gone.
-NotHttp = h11.LocalProtocolError
+NotHttp = h11_impl.h11.LocalProtocolError  # pyright: ignore[reportPrivateImportUsage]
 SMALL_A_SECOND = 60  # pings and continued messages; a browser sends neither
 HEAD_S = 15.0  # a browser that connects asks at once, and a connection that it keeps in store it opens anew
 READ_S = 15.0  # who takes an answer reads on

@@ -12,7 +12,6 @@ import time
 from pathlib import Path
 
 import pytest
-from h11 import LocalProtocolError
 from streamlit import net_util
 from streamlit.web.server.app_discovery import discover_asgi_app
 from uvicorn import Config
@@ -22,7 +21,7 @@ from bertviz_core.ui.components.selectors import expand
 from bertviz_core.ui.frame import visitor
 from edge.guard import LARGEST_MESSAGE, VISITOR, Guard
 from edge.headers import ANCESTORS, Frames, read_frames
-from edge.inside import bound_server
+from edge.inside import NotHttp, bound_server
 from edge.streamlit_files import find_static
 from tests.browser import App, answers
 from tests.edge import ask, check_messages, cookies, tells
@@ -151,7 +150,7 @@ def test_a_refusal_that_a_closed_connection_no_longer_takes_is_no_fault_of_the_a
 
     async def refuse(message):
         said.append(message["type"])
-        raise LocalProtocolError("can't handle event type Response when role=SERVER and state=MUST_CLOSE")
+        raise NotHttp("can't handle event type Response when role=SERVER and state=MUST_CLOSE")
 
     head = {"type": "http", "scheme": "http", "method": "POST", "path": "/", "query_string": b""}
     run_alone(Guard(fail, Frames())({**head, "headers": [(b"transfer-encoding", b"chunked")]}, None, refuse))

@@ -1,6 +1,7 @@
 """The frame in a real browser: the bar on narrow windows, the map at a phone's foot, the sentence edited in place."""
 
 import pytest
+from playwright.sync_api import expect
 
 from bertviz_core.ui.frame.controls import EXAMPLES, LONGEST_TEXT
 from tests.browser import PHONE, visit
@@ -57,6 +58,7 @@ def test_a_pasted_text_that_a_field_does_not_take_is_said_to_be_too_long(app):
     app.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     app.open("attention")
     app.page.get_by_role("button", name="Edit the sentence", exact=True).click()
+    expect(app.sentence).not_to_have_value("")
     before = app.sentence.input_value()
 
     def paste(text):

@@ -76,7 +76,7 @@ def errors(at):
 
 
 def test_at_rest_nothing_is_trained_and_the_page_says_so():
-    at = opened()
+    at = opened(seed="11")  # that no other test has worked out
     run = at.session_state["training-run"]
     assert not errors(at) and not run.records and not run.going
     assert "Nothing is trained yet: 3 sentences, 240 steps. Press **Start**" in at.title[0].value

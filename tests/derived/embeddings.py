@@ -36,7 +36,7 @@ def three_rows(s: Scene) -> Truth:
     output = s["embeddings.LayerNorm.weight"] * flat + s["embeddings.LayerNorm.bias"]
     at = strongest(total)
     rows = np.stack([word, position, segment, total, flat, output])
-    return Truth([Map(rows)] * 12, rows.T, told=[at, *rows[:4, at], abs(flat[at])])
+    return Truth([Map(rows)] * 12, rows.T, told=[at, *rows[:4, at], abs(flat[at]), s.trace.encoding.ids[s.token]])
 
 
 @truth("embeddings", "alike")

@@ -19,6 +19,7 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.sharing import findings
 from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.frame.site import PAGES
+from bertviz_core.ui.views import training_run
 from bertviz_core.ui.walk.explain import write_text
 from tests.menus import open_menus
 
@@ -225,6 +226,7 @@ def open_pages(query: dict[str, str], pages=None, keep: bool = False):
         patch.setattr(streamlit, "download_button", kept)
         for limit in ("WANTED_S", "MOST_S"):  # however slow this machine is, all of it is worked out
             patch.setattr(findings, limit, 10.0 * _LONG)
+        patch.setattr(training_run, "_SHORT", 0)  # tokens: no step is taken before anybody asks for one
         at.run()
         for name in [info.name for info in PAGES] if pages is None else pages:
             at.switch_page(f"pages/{name}.py").run()

@@ -1,5 +1,7 @@
 // A field that takes no more than so many characters leaves a longer text that is pasted away, and says nothing of it.
 
+import { writeCount } from "../shared/numbers.js";
+
 const AWHILE = 100; // milliseconds in which a field has taken what was pasted
 
 // Where a field is as it was, why: in the browser's own words for what is wrong with a field, until it is typed into.
@@ -11,8 +13,7 @@ export function tellRefused({ target, clipboardData }) {
   if (length <= (selectionEnd ?? 0) - (selectionStart ?? 0)) return;
   setTimeout(() => {
     if (!target.isConnected || target.value !== value) return;
-    const told = length.toLocaleString("en");
-    target.setCustomValidity(`The pasted text, of ${told} characters, is too long for this field, which is as it was.`);
+    target.setCustomValidity(`The pasted text, of ${writeCount(length)} characters, is too long for this field, which is as it was.`);
     target.reportValidity();
     for (const name of ["input", "blur"]) target.addEventListener(name, () => target.setCustomValidity(""), { once: true });
   }, AWHILE);
