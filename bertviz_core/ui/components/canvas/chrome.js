@@ -50,9 +50,17 @@ export class Chrome {
     this.write(this.actions, writeActions(canvas));
     this.write(this.strip, writeStrip(canvas));
     this.write(this.tabs, writeTabs(canvas));
-    this.strip.querySelector("[aria-pressed=true]")?.scrollIntoView({ block: "nearest", inline: "center" });
+    this.centerPressed();
     canvas.player.show();
     this.read(canvas.hover);
+  }
+
+  // Not by scrollIntoView: after that Tab goes on from there, past the bar.
+  centerPressed() {
+    const pressed = this.strip.querySelector("[aria-pressed=true]")?.getBoundingClientRect();
+    if (!pressed) return;
+    const strip = this.strip.getBoundingClientRect();
+    this.strip.scrollLeft += pressed.left + pressed.width / 2 - strip.left - strip.width / 2;
   }
 
   /** @param {Written} element @param {string} html */
