@@ -46,7 +46,6 @@ def agrees(at, start, number=0):
     drawn = [chart.proto.id for chart in at.get("plotly_chart")]
     assert len(drawn) == (trace.explain(address).step is not None)
     assert all(json.loads(chart.proto.spec)["data"] for chart in at.get("plotly_chart"))
-    assert f"{len(expected)} stops" in at.title[0].value
     return expected
 
 
@@ -134,7 +133,9 @@ def test_a_way_that_ends_at_what_a_change_put_is_not_said_to_come_from_the_token
     ids = "of those computed from the token ids"
     assert [ids in told for _, told in rules.values()] == [True, False, False]
     headline, told = rules["cls.predictions.decoder:1.0"]
-    assert headline.endswith("a number of **cls.predictions.decoder** that a change put there in 2 stops")
+    assert headline.endswith(
+        "One way back of very many: a number of **cls.predictions.decoder** that a change put there"
+    )
     headline, told = rules["cls.predictions.probs:0.0"]
     assert headline.endswith(" come from? A change put it there") and "The way ends where it begins: a change" in told
 

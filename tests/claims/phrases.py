@@ -84,7 +84,7 @@ PHRASES = {
         "training_fields": ["its LM head alone"],
     },
     "the rule by which a story goes, and its sentences: test_story_said.py compares them with the parts": {
-        "story": ["the largest part", "One way back of very many leads", "along a largest part",
+        "story": ["the largest part", "along a largest part",
                   "the part that counts most",
                   "in a sum the largest in size", "the score that moves the result most",
                   "the way follows the largest parts", "Only the tokens on the way, of "],

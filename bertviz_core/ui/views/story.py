@@ -15,7 +15,7 @@ from bertviz_core.analysis.walk import Turn, choose_stops, list_beginnings, list
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.formula.steps import PARAMETER
-from bertviz_core.formula.texts import join_words, name_token, write_count
+from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.programs.names import VALUES
 from bertviz_core.sharing.findings import Found
 from bertviz_core.tracing.store import is_long
@@ -101,18 +101,14 @@ def write_headline(view: View) -> str:
     name = escape_markdown(story.name.partition(" at position")[0])
     if len(story.turns) == 1:
         return f"Where does {name} come from? A change put it there"
-    heads = [f"**head {cell.at['head']} of layer {cell.layer}**" for cell in story.cells if cell.leaf == VALUES.path]
-    over = f" over {join_words(heads)}" if heads else ""
+    stops = [f"**head {cell.at['head']} of layer {cell.layer}**" for cell in story.cells if cell.leaf == VALUES.path]
     last = story.cells[-1].path
     end = f"a number of **{last}** that a change put there"
     if story.token is not None:
         end = f"**{escape_markdown(name_token(view.trace.tokens, story.token))}**"
     elif last in view.trace.model.parameters:
         end = "a learned parameter"
-    return (
-        f"Where does {name} come from? One way back of very many leads{over} to {end} in "
-        f"{write_count(len(story.stops), 'stop')}"
-    )
+    return f"Where does {name} come from? One way back of very many: {', '.join([*stops, end])}"
 
 
 def show_line(view: View, story: Story) -> int:
