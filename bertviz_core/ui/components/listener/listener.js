@@ -34,7 +34,7 @@ const SAYING = [...Object.keys(SENT), "save", "copy", "skip", "write", "run", "m
 const GOING_ON = ["pointerdown", "wheel", "touchmove", "keydown"]; // by hand
 const PRESSED = "button, a, input, select, textarea, label, summary";
 const OVER = `[role="dialog"], [role="alertdialog"], [role="menu"], :popover-open, dialog[open]`;
-const SCROLLED = `${PARTS["formula-display"]}, ${PARTS["vertical-block"]}:has(> [class*="st-key-chart-"])`;
+const SCROLLED = `${PARTS["formula-display"]}, .bv-symbols, ${PARTS["vertical-block"]}:has(> [class*="st-key-chart-"])`;
 const EDITOR = ".st-key-editor button";
 const PAGES = '.st-key-bar [class*="st-key-menu-"] button';
 const LINK = `${PARTS["popover-body"]} ${PARTS["page-link"]} a`;
