@@ -21,7 +21,7 @@ from bertviz_core.ui.views.training_run import Run
 from bertviz_core.ui.views.training_told import name_loss
 
 _LOSS = r"J(\theta) = -\sum_j \log P(\theta)_{x_j, j} \llbracket \hat{x}_j = \mathrm{mask} \rrbracket"
-_IS_AHEAD = "on grey: steps that are not taken yet, worked out beforehand; they will be the same"
+_IS_AHEAD = "These steps are not taken yet, but worked out beforehand; they will be the same."
 _BOLD = 3  # words that stand out
 _BOLD_IS = " Bold: what rose most, each word once."
 
@@ -30,9 +30,10 @@ def show_lead(view: View, run: Run) -> None:
     """The two pictures beside one another, over all steps that are asked for."""
     total = run.training.steps_total
     told = f"{write_count(total, 'step')}{'' if run.training.finished else '; grey is still to come'}"
-    says = _IS_AHEAD if run.ahead.records else ""
-    heading = Heading("J(θ), and what it buys", says, _LOSS, "definition (002), E-Training, line 6")
+    heading = Heading("J(θ), and what it buys", "", _LOSS, "definition (002), E-Training, line 6")
     with open_card(view, QUERY, heading, "J", told, name="training-lead") as tools:
+        if run.ahead.records:
+            st.caption(_IS_AHEAD)
         left, right = st.columns([11, 10], gap="small")
         with left:
             _show_losses(view, run, total)
