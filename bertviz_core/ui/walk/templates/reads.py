@@ -20,6 +20,7 @@ from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.formula.shapes import Lookup
 from bertviz_core.formula.steps import EMBEDDING, walk_nodes
 from bertviz_core.formula.texts import name_token, write_count
+from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.walk import card
@@ -152,8 +153,8 @@ def _find_factors(trace: Trace, expr: Expr, cell: Address) -> Iterator[tuple[Sym
 def tell_parameter(trace: Trace, cell: Address, values: np.ndarray) -> Said:
     """What it is a parameter of, and how many of its table are smaller in size."""
     own = abs(float(trace[cell]))
-    smaller = np.count_nonzero((values < own) & (values > -own)) / len(values)
-    parts = {"share": Part(smaller, format_percent), "all": card.count(len(values))}
+    count = remember(trace, f"smaller in size than {cell}", lambda: np.count_nonzero((values < own) & (values > -own)))
+    parts = {"share": Part(count / len(values), format_percent), "all": card.count(len(values))}
     layer = f" of layer {cell.layer}" if cell.layer is not None else ""
     owner = find_noun(cell.path.rpartition(".")[0]).owner
     form = " In size it is above **{share}** of the {all} in its table."
