@@ -1,0 +1,74 @@
+// The marks over a chart: the cursor of the keyboard, what is read out beside it, and which token it lights.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Plot } from "../../bertviz_core/ui/components/listener/plot.js";
+import { makeElement, openPage } from "./page.js";
+
+const HIGH = 24; // pixels of what is read out
+
+function makeAxis(id, length, count) {
+  return { _id: id, _offset: 0, _length: length, c2p: (value) => (value * length) / count, c2d: (value) => value, title: { text: "" } };
+}
+
+// A map of 3 rows and 4 columns, 400 by 180 pixels, which the keyboard is in.
+function openPlot() {
+  const { document } = openPage();
+  const make = document.createElement;
+  document.createElement = (tag) => Object.assign(make(tag), { offsetHeight: HIGH, offsetWidth: 80 });
+  const z = [[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]];
+  const trace = { index: 0, type: "heatmap", visible: true, xaxis: "x", yaxis: "y", meta: "p[head=1,query={y},key={x}]" };
+  const point = { trace, x: [0, 1, 2, 3, 4], y: [0, 1, 2, 3], z, xCenter: [0, 1, 2, 3], yCenter: [0, 1, 2] };
+  const drawn = Object.assign(makeElement(), {
+    calcdata: [[point]], _fullLayout: { xaxis: makeAxis("x", 400, 4), yaxis: makeAxis("y", 180, 3) }, on: () => {},
+    _ev: { listeners: () => [] },
+  });
+  drawn.found["is :focus-visible"] = true;
+  const [lit, explained, said] = [[], [], []];
+  const listener = {
+    data: { cell: null, token: 1 }, lights: { lit: null, light: (token) => lit.push(token) }, say: (text) => said.push(text),
+    explain: (cell) => explained.push(cell), plan: () => {},
+  };
+  const plot = new Plot(drawn, listener);
+  plot.layer.clientWidth = 400;
+  plot.listen();
+  plot.enter();
+  const press = (key) => plot.key({ key });
+  return { plot, drawn, press, lit, explained, said };
+}
+
+test("the keyboard begins at the chosen token's row; what it is at is said, lit and explained, each as that cell", () => {
+  const { plot, press, lit, explained, said } = openPlot();
+  assert.deepEqual([plot.current().place, lit.at(-1)], [{ row: 1, column: 0 }, { row: 1, key: 0 }]);
+  press("ArrowRight");
+  press("ArrowDown");
+  press("Enter");
+  assert.deepEqual([lit.at(-1), explained], [{ row: 2, key: 1 }, ["p[head=1,query=2,key=1]"]]);
+  assert.match(said.at(-1), /: 10\.0000$/);
+});
+
+test("when the keyboard leaves a chart nothing of its cursor is left, and no token is lit", () => {
+  const { plot, drawn, press, lit } = openPlot();
+  press("ArrowRight");
+  assert.equal(plot.pointer.children.length, 2);
+  drawn.send("blur");
+  assert.deepEqual([plot.pointer.children.length, lit.at(-1)], [0, null]);
+});
+
+test("what is read out stands beside its cell, over none of it, and within the chart's width", () => {
+  const { plot, press } = openPlot();
+  press("Home");
+  press("ArrowUp");
+  for (let i = 0; i < 12; i++) {
+    const { place: { row, column } } = plot.current();
+    const [mark, readout] = plot.pointer.children;
+    const [top, high, left] = [mark.style.top, mark.style.height, readout.style.left].map(parseFloat);
+    assert.deepEqual([top, high, parseFloat(mark.style.left)], [60 * row, 60, 100 * column]);
+    const at = parseFloat(readout.style.top);
+    assert.ok(at >= 0 && (at + HIGH <= top || at >= top + high), `row ${row}: from ${at} over ${top} to ${top + high}`);
+    assert.ok(left >= 0 && left + 80 <= 400);
+    if (column < 3) press("ArrowRight");
+    else ["Home", "ArrowDown"].forEach(press);
+  }
+});
