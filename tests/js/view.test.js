@@ -1,0 +1,52 @@
+// Where the keyboard goes on, and what comes into view by itself.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Focus } from "../../bertviz_core/ui/components/listener/focus.js";
+import { DRAWER, TITLE } from "../../bertviz_core/ui/components/listener/page.js";
+import { bringChosen } from "../../bertviz_core/ui/components/listener/view.js";
+import { makeElement, openPage } from "./page.js";
+
+test("once the drawer is closed the keyboard is back at what it was opened from on the page, whatever was opened in it", () => {
+  for (const steps of [0, 1, 2]) {
+    const { document } = openPage();
+    const [chart, inside, title] = [makeElement(), makeElement("button"), makeElement("h2")];
+    document.found[TITLE] = title;
+    inside.found[DRAWER] = makeElement();
+    const focus = new Focus();
+    focus.open("a[token=0]", chart);
+    focus.settle({ cell: "a[token=0]", own: false }, false);
+    assert.equal(document.activeElement, title);
+    for (let step = 1; step <= steps; step++) {
+      focus.open(`a[token=${step}]`, inside);
+      focus.settle({ cell: `a[token=${step}]`, own: false }, false);
+    }
+    focus.close(null);
+    Object.assign(document, { found: { [TITLE]: null }, activeElement: document.body }); // what had it is gone
+    inside.isConnected = false;
+    focus.settle({ cell: null, own: false }, false);
+    assert.equal(document.activeElement, chart, `after ${steps} steps`);
+  }
+});
+
+test("the chosen token comes into the middle of its bar from wherever that stood, and is not brought again", () => {
+  const { document } = openPage();
+  const [bar, chip] = [makeElement(), makeElement()];
+  bar.box = { left: 100, width: 200, top: 0, height: 20 };
+  chip.found[".bv-chips"] = bar;
+  document.querySelector = (selector) => (selector.startsWith(".bv-chips") ? chip : null);
+  const bring = (token, place) => {
+    chip.dataset.token = String(token);
+    Object.defineProperty(chip, "box", { get: () => ({ left: 100 + place - bar.scrollLeft, width: 40, top: 0, height: 20 }), configurable: true });
+    bringChosen();
+    return chip.box.left + 20;
+  };
+  for (const [token, from] of [[3, 0], [4, 0], [5, 350], [6, 900]]) {
+    bar.scrollLeft = from;
+    assert.equal(bring(token, 100 * token), 200, `token ${token} from ${from}`);
+  }
+  bar.scrollLeft = 40; // by hand
+  bring(6, 600);
+  assert.equal(bar.scrollLeft, 40);
+});
