@@ -113,8 +113,15 @@ class FakeElement {
     return { left, top, width, height, right: left + width, bottom: top + height };
   }
 
-  addEventListener(name, act) {
-    (this.listeners[name] ??= []).push(act);
+  addEventListener(name, act, { signal } = {}) {
+    const heard = (this.listeners[name] ??= []);
+    heard.push(act);
+    signal?.addEventListener("abort", () => heard.splice(heard.indexOf(act), 1));
+  }
+
+  // How often it is listened to.
+  countListeners() {
+    return Object.values(this.listeners).reduce((all, each) => all + each.length, 0);
   }
 
   dispatchEvent(event) {
@@ -230,7 +237,7 @@ export function openPage(more = {}) {
     matchMedia: (query) => ({ matches: false, query }), CSS: { escape: (text) => text },
     requestAnimationFrame: (act) => clock.wait(act, 20), cancelAnimationFrame: (one) => clock.forget(one),
     setTimeout: (act, milliseconds = 0) => clock.wait(act, milliseconds), clearTimeout: (one) => clock.forget(one),
-    addEventListener: (name, act) => window.addEventListener(name, act), dispatchEvent: (event) => window.dispatchEvent(event),
+    addEventListener: (...given) => window.addEventListener(...given), dispatchEvent: (event) => window.dispatchEvent(event),
     ResizeObserver: class { observe() {} disconnect() {} }, MutationObserver: class { observe() {} disconnect() {} },
     CustomEvent: class { constructor(type, { detail } = {}) { Object.assign(this, { type, detail }); } },
     getComputedStyle: () => ({ overflowY: "visible" }), location: new URL("http://localhost/"), ...more,

@@ -85,6 +85,21 @@ test("with Shift one goes through the steps of a stop", () => {
   assert.equal(canvas.place.stop, 5);
 });
 
+test("what was stepped through by hand plays on from where it stands", () => {
+  const { canvas, document } = openCanvas();
+  const { player } = canvas;
+  for (let stop = 1; stop <= 9; stop++) {
+    player.goTo(stop);
+    clock.pass(10_000);
+    walk(document, "ArrowLeft", { shiftKey: true });
+    const { time } = player;
+    press(canvas, " ");
+    clock.pass(100);
+    assert.ok(player.playing && player.time > time && player.time < time + 0.04, `stop ${stop}: ${time} goes on at ${player.time}`);
+    press(canvas, " ");
+  }
+});
+
 test("a stop has as many steps as it lists", () => {
   const counts = makeData().stops.map(countSteps);
   assert.deepEqual(counts, [4, 6, 6, 4, 4, 4, 6, 8, 8]); // the products of the fourth land a little sooner: 4 · 1.12
@@ -147,4 +162,19 @@ test("who wants no motion sees each picture as it ends", () => {
   const { canvas } = openCanvas({}, { page: { matchMedia: () => ({ matches: true }) } });
   canvas.player.goTo(2);
   assert.equal(canvas.player.time, 1);
+});
+
+test("a picture that is gone hears nothing any more, and one that comes back hears each key once", () => {
+  const { canvas, document, window } = openCanvas({ stop: 1 });
+  const { send } = canvas;
+  const heard = () => [document, window, canvas.stage].map((each) => each.countListeners());
+  const before = heard();
+  canvas.close(canvas.turn);
+  assert.deepEqual(heard(), [0, 0, 0]);
+  assert.ok(!walk(document, "ArrowRight").defaultPrevented);
+  assert.equal(canvas.place.stop, 1);
+  canvas.show(makeData({ stop: 1 }), send);
+  assert.deepEqual(heard(), before);
+  walk(document, "ArrowRight");
+  assert.equal(canvas.place.stop, 2);
 });

@@ -16,7 +16,7 @@ export function makeData(place = {}, more = {}) {
 // place: as the server says it; width and height: of the picture; page: of the browser; more: of what is sent. Gives the
 // canvas, which has drawn that at rest, and what it has sent.
 export function openCanvas(place = {}, { width = 1400, height = 720, page = {}, more = {} } = {}) {
-  const { document } = openPage({ innerWidth: width, ...page });
+  const { document, window } = openPage({ innerWidth: width, ...page });
   const parent = makeElement();
   const root = parent.querySelector(".bvc");
   const stage = root.querySelector(".bvc-stage");
@@ -26,7 +26,7 @@ export function openCanvas(place = {}, { width = 1400, height = 720, page = {}, 
   const sent = [];
   const canvas = new Canvas(parent);
   canvas.show(makeData(place, more), (name, value) => sent.push([name, value]));
-  return { canvas, sent, document };
+  return { canvas, sent, document, window };
 }
 
 // Until what moves has come to rest, and what was chosen is sent.
