@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { cellBox, headBoxes, rowMiddle } from "../../bertviz_core/ui/components/canvas/cells.js";
+import { cellBox, headBoxes, isSeen, rowMiddle } from "../../bertviz_core/ui/components/canvas/cells.js";
 import { findTarget } from "../../bertviz_core/ui/components/canvas/find.js";
+import { drawnColumns, stageOf } from "../../bertviz_core/ui/components/canvas/parts.js";
 import { clock } from "./page.js";
 import { findMiddle, makeData, openCanvas, settle } from "./scene.js";
 
@@ -30,6 +31,40 @@ test("in a layer a head, its row and its key; over the rows the title of a strip
   assert.equal(findTarget(canvas, headBoxes(canvas)[0].x + size + 6, y), null); // between two of them
   assert.deepEqual(findTarget(canvas, middle(canvas.frame.parts.sum), 20), { part: "sum", strip: "sum" });
   assert.equal(findTarget(canvas, middle(canvas.frame.parts.query), 20), null); // not one of those that open
+});
+
+// Every cell that is drawn: its part, and where it stands.
+function listCells(canvas) {
+  const { frame, data } = canvas;
+  const rows = data.tokens.map((_, i) => i).filter((i) => isSeen(frame, i));
+  return Object.entries(frame.parts).filter(([part, { a, w }]) => !part.startsWith("ribbons") && a && w > 1 && stageOf(canvas, part)).flatMap(
+    ([part, { w }]) => {
+      const heads = part === "weights" ? [0, 1] : [undefined];
+      const along = part === "weights" || part === "matrix" ? rows.flatMap((key) => heads.map((head) => ({ key, ...(head === undefined ? {} : { head }) })))
+        : drawnColumns(canvas, stageOf(canvas, part), w).map((column) => ({ column }));
+      return rows.flatMap((row) => along.map((at) => ({ part, where: { row, ...at } })));
+    }
+  );
+}
+
+test("in the middle of each cell that is drawn stands that cell, whichever rows are seen", () => {
+  for (const [place, size] of [[{ level: "pass" }, { height: 161 }], [{ level: "layer" }, { height: 161 }], [{ level: "head" }, { height: 161 }],
+    [{ level: "layer", strip: "sum" }, { height: 161 }], [{ level: "head" }, { width: 390, height: 200 }]]) {
+    const { canvas } = openCanvas({ token: 21, ...place }, { ...size, more: { window: { start: 20, stop: 24, total: 40 } } });
+    canvas.rolled = true;
+    for (const first of [0, 1, 2]) {
+      canvas.first = first;
+      canvas.refresh(false);
+      assert.equal(canvas.frame.first, Math.min(first, 4 - canvas.frame.count));
+      const cells = listCells(canvas);
+      assert.ok(cells.length > 3);
+      for (const { part, where } of cells) {
+        const box = cellBox(canvas, part, where);
+        const found = findTarget(canvas, middle(box), box.y + box.h / 2);
+        assert.deepEqual([found.part, found.where], [part, where], `${JSON.stringify(place)}, from row ${first}`);
+      }
+    }
+  }
 });
 
 test("a cell that is pointed at is read out, and lights its row on the whole page", () => {
