@@ -96,6 +96,22 @@ test("a click chooses a token; arrows go from one to the next and to the other s
   assert.equal(document.activeElement, lines.tokens.key[2]);
 });
 
+test("what has the focus keeps it where other tokens are shown, wherever it stands then", () => {
+  const { lines, root } = openLines();
+  const frame = root.querySelector(".lines");
+  const show = (from, side, place) => {
+    frame.found[".token:focus"] = lines.tokens[side][place];
+    const tokens = [0, 1, 2].map((i) => ({ index: from + i, text: "abcdefgh"[from + i] }));
+    lines.show({ query: tokens, key: tokens, shares: pack(Array(9).fill(0.25)), hidden: pack([0, 0, 0]), chosen: 6, captions: {}, full: 1, colors: {} });
+    const { index, side: now } = document.activeElement?.dataset ?? {};
+    return [now, index];
+  };
+  assert.deepEqual(show(4, "query", 0), ["query", 5]); // from the first place to the second
+  assert.deepEqual(show(6, "key", 2), ["key", 6]);
+  assert.deepEqual(show(5, "key", 0), ["key", 6]);
+  assert.match(lines.said.textContent, /^6 g /);
+});
+
 const STOPS = [
   { name: "word", place: "token 4", value: "0.5", part: "0.2", share: 0.5, lane: 0, color: "red" },
   { name: "neuron", place: "layer 2", value: "0.25", part: "", share: 0.25, lane: 1, color: "blue" },

@@ -102,6 +102,20 @@ test("6: shares times values, added from row to row", () => {
   assert.equal(texts["factor 3"].replace("−", "-"), factor.toFixed(4));
 });
 
+test("6: what lies out of sight is told with what the tokens that were not sent bring", () => {
+  const { worked } = makeData().stops[5];
+  const stops = makeData().stops.map((stop, i) => (i === 5 ? { ...stop, worked: { ...worked, others: 0.25 } } : stop));
+  const rest = (height) => {
+    const { canvas: { frame }, texts } = draw(6, {}, { height, more: { stops } });
+    const hidden = worked.values.filter((_, i) => i < frame.first || i >= frame.first + frame.count);
+    const told = /out of sight: ([−\d.]+)/.exec(texts.under)[1];
+    near(Number(told.replace("−", "-")), hidden.reduce((all, value) => all + value, 0.25), 0.001);
+    return hidden.length;
+  };
+  assert.deepEqual([rest(720), rest(161)], [0, 2]);
+  assert.ok(!/out of sight/.test(draw(6).texts.under));
+});
+
 test("7: a quotient and a result that a change put there come after what the steps give", () => {
   const put = (more) => {
     const stops = makeData().stops.map((stop, i) => (i === 6 ? { ...stop, worked: { ...stop.worked, ...more } } : stop));

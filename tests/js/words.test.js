@@ -8,6 +8,7 @@ import { escapeHtml, writeButton } from "../../bertviz_core/ui/components/canvas
 import { fit, measure } from "../../bertviz_core/ui/components/canvas/letters.js";
 import { ribbon } from "../../bertviz_core/ui/components/canvas/sketch.js";
 import { describe, nameCell } from "../../bertviz_core/ui/components/canvas/told.js";
+import { cardBox } from "../../bertviz_core/ui/components/canvas/words.js";
 import { openPage } from "./page.js";
 import { drawnTexts, makeData, openCanvas, settle } from "./scene.js";
 
@@ -58,6 +59,27 @@ test("a head that was not announced says itself what it looks at", () => {
   const weights = canvas.data.tokens.map((_, key) => canvas.stages.get("head.weights").values[2 * 4 + key]);
   const key = weights.indexOf(Math.max(...weights));
   assert.match(text(canvas.chrome.title.innerHTML), new RegExp(`“cat” looks at “\\${canvas.data.tokens[key].text}” with`));
+});
+
+test("of a head only what was sent whole says what it looks at", () => {
+  const title = (window, token) => text(openCanvas({ level: "head", token }, { more: { window } }).canvas.chrome.title.innerHTML);
+  for (const window of [{ start: 0, stop: 4, total: 5 }, { start: 1, stop: 5, total: 5 }]) assert.equal(title(window, 2), "Head 0 of layer 1");
+  assert.match(title({ start: 0, stop: 4, total: 4 }, 2), /looks at/);
+  assert.match(title({ start: 0, stop: 4, total: 5 }, 1), /looks at “\[SEP\]” with 32/); // as the server announced it
+});
+
+test("the card of a token's words begins at its row and stays between the first row and the last", () => {
+  for (const height of [720, 330, 161]) {
+    for (const token of [0, 1, 2, 3]) {
+      const { canvas } = openCanvas({ token }, { height });
+      const { frame } = canvas;
+      const { y, h } = cardBox(canvas);
+      const [top, bottom] = [frame.top, frame.top + frame.row * frame.count];
+      const own = rowMiddle(frame, canvas.at);
+      assert.ok(y === top || (y > top && y + h <= bottom + 0.01), `${height}, token ${token}: from ${y} to ${y + h} of ${top} to ${bottom}`);
+      assert.ok(y <= own && (own <= y + h || y + h >= bottom), "it stands beside its row");
+    }
+  }
 });
 
 test("other sentences are offered, and the one that is seen is not", () => {
