@@ -36,6 +36,25 @@ def test_a_map_is_subtracted_around_zero():
     assert chart.cells == draw_map(OTHER).cells and chart.layout["xaxis"] == draw_map(OTHER).layout["xaxis"]
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("kind", ["map", "bars", "line"])
+def test_the_scale_ends_at_the_largest_change_whether_it_is_up_or_down(kind, sign):
+    draw = {
+        "map": draw_map,
+        "bars": lambda values: draw_bars(values[0], WORDS, COLORS, "#123456", name="value"),
+        "line": lambda values: draw_shares_by_stage({"rome 5": values[0]}, WORDS, COLORS, "#123456"),
+    }[kind]
+    size = np.array([[0.25, 0.5, 3.0]] * 3)
+    before, after = (draw(values) for values in (2.0 + 0 * size, 2.0 + sign * size * [1, -1, 1]))
+    chart, largest = subtract_charts(before, after, COLORS)
+    assert largest == 3.0
+    if kind == "map":
+        assert (chart.traces[0]["zmin"], chart.traces[0]["zmax"]) == (-3.0, 3.0)
+    else:
+        low, high = chart.layout["xaxis" if kind == "bars" else "yaxis"]["range"]
+        assert -low == high >= 3.0
+
+
 def test_bars_and_lines_are_subtracted_on_a_symmetric_axis():
     pair = [draw_bars(values[0], WORDS, COLORS, "#123456", name="cosine", ends=(0.0, 1.0)) for values in (ONE, OTHER)]
     chart, _ = subtract_charts(*pair, COLORS)

@@ -1,0 +1,32 @@
+"""What a panel says of how far its tensor moved: every arrow from the pass before to the one after."""
+
+import re
+
+import numpy as np
+import pytest
+
+from bertviz_core.formula.address import Address, read_address
+from bertviz_core.formula.numbers import format_number
+from bertviz_core.ui.panels import moved
+from tests.canvas import look
+
+ARROW = re.compile(r"(\S+) → (\S+) \(([^)]*)\)")
+
+
+def write(before, after):
+    return tuple(map(format_number, (before, after, after - before)))
+
+
+@pytest.mark.parametrize("start", ["output.dense[token=8,hidden=3]", "output.dense[token=0,hidden=100]"])
+def test_arrows_lead_from_before_to_after(rome, monkeypatch, start):
+    said = []
+    monkeypatch.setattr(moved.st, "caption", said.append)
+    changed = rome.with_changes({"encoder.layer.2.attention.self.probs[head=0]": 0.0})
+    tensor, cell = Address("encoder.layer.2.output.dense"), read_address(f"encoder.layer.2.{start}")
+    moved.show_moved(look(rome, changed), tensor, cell)
+    before, after = (trace[tensor].astype(np.float64) for trace in (rome, changed))
+    most = np.unravel_index(np.abs(after - before).argmax(), before.shape)
+    own, largest = ARROW.findall(said[0])
+    assert own == write(float(rome[cell]), float(changed[cell]))
+    assert largest == write(float(before[most]), float(after[most]))
+    assert said[0].endswith(f"the mean absolute change is {format_number(np.abs(after - before).mean())}.")
