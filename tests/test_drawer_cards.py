@@ -12,7 +12,7 @@ from bertviz_core.analysis.naming import NOUNS, find_noun, name_crumb, name_numb
 from bertviz_core.formula.address import Address, read_address
 from bertviz_core.formula.numbers import format_number, format_percent, format_short
 from bertviz_core.programs import PROGRAMS
-from bertviz_core.ui.walk.card import render_table
+from bertviz_core.ui.walk.card import Cell, Row, Table, render_table
 from bertviz_core.ui.walk.explain import work_out
 from bertviz_core.ui.walk.rendering import _render_line, render_head
 from bertviz_core.ui.walk.templates.choosing import explain_number
@@ -215,6 +215,21 @@ def test_an_id_ends_the_walk_with_the_way_that_led_there(rome):
     assert "it id **103**." in str(card.sentence) and "The walk ends here." in str(card.sentence)
     assert "The way you came, 2 steps" in card.more and card.more.count("<tr") == 2
     assert [row.cells[1].text for row in card.table.rows if row.own] == ["[MASK]"]
+
+
+@pytest.mark.parametrize("count", range(13))
+def test_as_many_rows_are_offered_as_are_kept_back(count):
+    html = render_table(Table("Made from", ("x", "part"), [Row((Cell(str(i)), Cell("1")), 1.0) for i in range(count)]))
+    kept = html.count("bv-late")
+    assert re.findall(r"(\d+) more rows", html) == ([str(kept)] if kept else [])
+
+
+def test_a_bar_is_as_long_as_its_part_is_large_on_either_side_of_0():
+    amounts = [0.5, -2.0, 0.0, 1.0, -1.0]
+    rows = [Row((Cell("x"), Cell(str(x))), x) for x in amounts]
+    bars = re.findall(r'<i class="(.*?)" style="width:(\d+)px">', render_table(Table("Made from", ("x", "part"), rows)))
+    assert [look for look, _ in bars] == ["bv-minus" if x < 0 else "" for x in amounts]
+    assert [int(wide) for _, wide in bars] == [max(1, round(abs(x) / 2 * int(bars[1][1]))) for x in amounts]
 
 
 def test_a_parameter_tells_how_many_of_its_table_are_smaller(rome):

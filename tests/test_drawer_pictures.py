@@ -1,6 +1,7 @@
 """The drawer's pictures, read back: lengths and places are those of the numbers."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,6 +25,8 @@ from tests.canvas import look
 
 RECT = re.compile(r'<rect class="([^"]*)" x="([-\d.]+)" y="([-\d.]+)" width="([-\d.]+)" height="([-\d.]+)"')
 TEXT = re.compile(r'<text class="([^"]*)" x="([-\d.]+)" y="([-\d.]+)">([^<]*)<')
+NEGATIVE, RULE = re.compile(r"\.bv-(minus|neg|neg-line|hinders)\b"), re.compile(r"([^{}]+)\{([^{}]*)\}")
+UI = Path(__file__).parent.parent / "bertviz_core/ui"
 BARS = re.compile(r"M([-\d.]+) ([-\d.]+)h([-\d.]+)v([-\d.]+)")
 
 
@@ -33,6 +36,12 @@ def rects(picture):
 
 def texts(picture):
     return [text for _, _, _, text in TEXT.findall(picture)]
+
+
+def test_what_is_below_0_has_the_colour_of_that_in_every_style():
+    rules = [rule for file in UI.rglob("*.css") for rule in RULE.findall(file.read_text(encoding="utf-8"))]
+    found = {place.strip(): re.findall(r"var\((.*?)\)", said) for place, said in rules if NEGATIVE.search(place)}
+    assert len(found) >= 6 and {place: used for place, used in found.items() if used != ["--bv-negative"]} == {}
 
 
 def test_shares_stand_end_to_end_as_long_as_they_are():
