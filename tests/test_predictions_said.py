@@ -1,5 +1,6 @@
 """What the predictions page says where a change put numbers, and where entries tie; and which name a row has."""
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -8,10 +9,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
-from bertviz_core.analysis.predictions import PROBS, count_holding, rank_words, run_softmax
+from bertviz_core.analysis.predictions import PROBS, count_holding, find_places, rank_words, run_softmax
+from bertviz_core.formula.numbers import format_percent
+from bertviz_core.ui.frame.view import AFTER, BEFORE, DIFFERENCE
 from bertviz_core.ui.views.predictions import _tell_needed, _tell_terms
 from bertviz_core.ui.views.predictions_reason import _group_tail, show_score
-from bertviz_core.ui.views.predictions_words import _render_word
+from bertviz_core.ui.views.predictions_words import _render_word, _render_words, _write_before
 from tests.canvas import look
 from tests.factory import random_checkpoint
 
@@ -54,6 +57,32 @@ def test_a_logit_that_a_change_put_is_not_said_to_be_the_sum(rome, changes, entr
 
 def test_all_other_entries_together_are_added_up_also_where_next_to_nothing_is_left():
     assert "other entries together: < 0.001 %." in read(SCORE)
+
+
+@pytest.fixture(scope="module")
+def changed(rome):
+    return rome.with_changes({"encoder.layer.5.output.LayerNorm[token=8]": 0.5})
+
+
+@pytest.mark.parametrize("word", ["people", "men", "the", "cat"])
+def test_where_an_entry_stood_before_is_its_place_in_the_pass_before(rome, changed, word):
+    (entry,) = find_places(changed, MASK, word)
+    before = rome[PROBS.fix(token=MASK)]
+    share, rank = before[entry.id], int((before > before[entry.id]).sum()) + 1
+    assert (rank, share) != (entry.rank, changed[PROBS.fix(token=MASK)][entry.id])
+    for show in (AFTER, DIFFERENCE):
+        said = _write_before(look(rome, changed, show, token=MASK), entry)
+        assert said.endswith(f": rank {rank:,}, {format_percent(float(share))}.") and said.startswith(" Before ")
+    assert _write_before(look(rome, changed, BEFORE, token=MASK), entry) == ""
+
+
+@pytest.mark.parametrize("show", [AFTER, BEFORE])
+def test_the_bars_of_both_passes_are_on_one_scale_that_ends_at_the_longest(rome, changed, show):
+    view, here = look(rome, changed, show, token=MASK), PROBS.fix(token=MASK)
+    shown = [entry for *_, entry in rank_words(view.trace, MASK, 5)]
+    parts = np.array(re.findall(r'<i style="width:([\d.]+)%"></i>', _render_words(view, shown)), dtype=float)
+    shares = np.stack([trace[here][shown] for trace in ((changed, rome) if show == AFTER else (rome, changed))], axis=1)
+    np.testing.assert_allclose(parts.reshape(-1, 2), 100 * shares / shares.max(), atol=0.006)
 
 
 def test_where_every_probability_is_0_none_holds_half_or_leads():

@@ -65,6 +65,8 @@ def test_of_a_long_text_the_part_around_the_answer_is_drawn(folder):
     drawn = [int(token) for _, _, _, token, *_ in SPOT.findall(html(at))]
     assert drawn == list(range(drawn[0], drawn[-1] + 1)) and find_answer(view.trace).start in drawn
     assert len(drawn) == 64 and not at.exception
+    told = f"Tokens {drawn[0]}–{drawn[-1]} of {len(view.trace.tokens):,} are shown."
+    assert [told in caption.value for caption in at.caption if "are shown" in caption.value] == [True]
 
 
 def test_a_change_is_shown_in_both_passes(folder):
