@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import bertviz_core as bv
-from bertviz_core.analysis.token_attention import measure_taken, read_weights, split_output
+from bertviz_core.analysis.token_attention import Taken, measure_taken, read_weights, split_output
 from tests.factory import random_checkpoint
 
 
@@ -64,6 +64,12 @@ def test_what_is_taken_is_the_length_of_each_weighted_value(double):
         expected = np.linalg.norm(probs[head, token, key] * values[head, key])
         assert found.taken[head, key] == pytest.approx(expected, rel=1e-12)
         assert found.lengths[head, key] == pytest.approx(np.linalg.norm(values[head, key]), rel=1e-12)
+
+
+def test_the_longest_value_is_none_of_padding():
+    lengths = np.array([[1.0, 2.0, 9.0], [3.0, 1.0, 8.0]])
+    assert Taken(np.ones((2, 3)), lengths, (0, 1)).longest == 3.0
+    assert Taken(np.ones((2, 3)), lengths, (0, 1, 2)).longest == 9.0
 
 
 def test_heads_and_bias_add_up_to_the_attention_output(double):

@@ -1,14 +1,18 @@
 """Charts of the pages about vectors: what they say is what they draw. `test_figures` holds them to what all share."""
 
+import re
+from base64 import b64decode
+
 import numpy as np
 import pytest
 
+from bertviz_core.analysis.add_norm import Sums
 from bertviz_core.figures.add_norm import Strip, draw_aligned, draw_triangle
 from bertviz_core.figures.feed_forward import draw_neurons, draw_parts
 from bertviz_core.figures.palette import PALETTES
 from bertviz_core.figures.resemblance import draw_resemblance
 from bertviz_core.formula.numbers import format_degrees
-from bertviz_core.ui.views.add_norm_sums import name_direction
+from bertviz_core.ui.views.add_norm_sums import Ink, _draw_bars, name_direction
 
 SIZE = 6
 WORDS = [f"{i} word" for i in range(SIZE)]
@@ -57,6 +61,27 @@ def test_a_triangle_is_true_to_length_and_angle():
         "added <b>0.00</b>",
         "sum <b>3.00</b>",
     ]
+
+
+@pytest.mark.parametrize("lengths", [
+    ([3.0, 1.0, 2.0], [4.0, 1.0, 0.0], [5.0, 2.0, 2.0]),
+    ([3.0, 30.0, 2.0], [4.0, 1.0, 0.0], [5.0, 29.0, 2.0]),  # one has a scale of its own
+])  # fmt: skip
+def test_what_is_added_begins_where_what_was_there_ends_and_the_sum_at_0(lengths):
+    sums = Sums(*map(np.array, (*lengths, [90.0, 0.0, 45.0])))
+    inks = Ink("", "was"), Ink("", "added"), Ink("", "sum")
+    svg = b64decode(_draw_bars(sums, [0, 1, 2], inks).partition("base64,")[2]).decode()
+    drawn = [
+        (float(x), float(w), fill)
+        for x, w, fill in re.findall(r'x="([\d.]+)" y=.*? width="([\d.]+)".*? fill="(\w+)"', svg)
+    ]
+    assert len(drawn) == 9
+    for row, (was, added, total) in enumerate(zip(*lengths, strict=True)):
+        bars = {fill: (x, x + w) for x, w, fill in drawn[3 * row : 3 * row + 3]}
+        unit = bars["was"][1] / was
+        assert bars["was"][0] == bars["sum"][0] == 0 and bars["sum"][1] == pytest.approx(total * unit, abs=0.2)
+        assert bars["added"] == pytest.approx((was * unit, (was + added) * unit), abs=0.2)
+        assert max(end for _, end in bars.values()) <= 1000.1
 
 
 def test_aligned_strips_write_the_chosen_numbers_and_offer_each_its_own_cells():
