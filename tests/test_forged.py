@@ -4,6 +4,7 @@ import pytest
 
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.keys import Key
+from bertviz_core.ui.frame.walked import read_cell
 from bertviz_core.ui.walk import way
 
 FORGED = [
@@ -30,6 +31,7 @@ FORGED = [
     "1",
     "1,2",
     {"layer": 3, "level": "head", "component": None},
+    {"text": "x\ud800", "pair": None},
 ]
 FORMS = {
     state.is_text: ["", "x", "9" * 5000, ",", "1,2,3", "-1,-1", "٣,٣", "1", "1,2"],
@@ -56,3 +58,12 @@ def test_what_no_component_of_ours_has_sent_is_passed_over(monkeypatch, form, ta
         sent = odd
         take()
     assert acted == taken
+
+
+@pytest.mark.parametrize(
+    "address", ["", "nope[token=1]", "embeddings.sum", "embeddings.sum[token=99,hidden=0]", "x", "1+1"]
+)
+def test_a_story_is_told_of_a_number_of_the_pass_alone(rome, address):
+    """The click may come when the drawer has been closed, or of a link that names no number."""
+    walked = (read_cell(address),) if address else ()
+    assert way.take_story(rome, walked) == walked

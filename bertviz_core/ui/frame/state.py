@@ -78,7 +78,7 @@ def is_record(said: object) -> bool:
     if not isinstance(said, Mapping):
         return False
     values = cast("Mapping[object, object]", said).values()
-    return all(one is None or isinstance(one, str | int) for one in values)
+    return all(one is None or isinstance(one, int) or is_text(one) for one in values)
 
 
 def read_event(component: Key[Sent], name: str) -> Any:

@@ -86,7 +86,7 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str], own: bool = F
         on_into_change=on("into", lambda said: choices.open_drawer(_go_forward(trace, way, said))),
         on_keep_change=on("keep", lambda said: choices.open_drawer(way[: int(said)]), is_number),
         on_close_change=lambda: choices.open_drawer([]),
-        on_story_change=lambda: choices.open_drawer(_take_story(trace, way)),
+        on_story_change=lambda: choices.open_drawer(take_story(trace, way)),
         on_head_change=on("head", choose_head, is_head),
         on_token_change=on("token", choose_token, is_number),
         on_choose_change=on("choose", choose),
@@ -141,9 +141,10 @@ def _go_forward(trace: Trace, way: tuple[Where, ...], path: str) -> tuple[Where,
     return (*way, made) if made else way
 
 
-def _take_story(trace: Trace, way: tuple[Where, ...]) -> tuple[Where, ...]:
-    *before, cell = way
-    if not isinstance(cell, Address):
+def take_story(trace: Trace, way: tuple[Where, ...]) -> tuple[Where, ...]:
+    """The way with the stops of its last number's story; as it is where it does not end at a number of the pass."""
+    *before, cell = way or ("",)
+    if not is_cell(cell, trace):
         return way
     told = tell_story(trace, cell)
     return (*before, *(told[i] for i in choose_stops(trace, told)))
