@@ -128,6 +128,14 @@ def test_a_summary_holds_all_heads_of_all_layers(rome):
     assert whole.of(4, 7) == pytest.approx({name: float(value[0]) for name, value in alone.items()})
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("put", "drawn"), [(1.5, 255), (1e30, 255), (0.2, 51), (-1.0, 0)])
+def test_weights_that_are_no_shares_are_drawn_as_the_nearest_share(rome, put, drawn):
+    """A change can put any number in place of a weight."""
+    changed = rome.with_changes({"encoder.layer.4.attention.self.probs[head=7,query=3,key=5]": put})
+    assert summarize(changed, 32).pictures[4, 7, 3, 5] == drawn
+
+
 def test_the_terms_of_a_statistic_have_it_as_their_mean(rome):
     numbers = summarize(rome, 32).of(2, 11)
     for name, statistic in STATISTICS.items():

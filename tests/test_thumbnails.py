@@ -41,3 +41,16 @@ def test_a_kind_that_is_grey_itself_has_what_is_above_nothing_over_what_is_below
     drawn = pixels(draw_thumbnail(np.array([[-1.0, 0.0, 1.0]]), colors, kind))
     low, zero, high = map(ImageColor.getrgb, (colors.negative, colors.zero, colors.cells[kind]))
     assert drawn.tolist() == [[list(zero), list(zero), list(high)], [list(low), list(zero), list(zero)]]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("end", [None, np.inf, np.nan, 3e38])
+def test_numbers_that_overflow_have_the_colours_of_the_ends(end):
+    """Of a pass in which somebody has put a number near the largest that there is."""
+    colors = PALETTES["light"]
+    values = np.array([[-np.inf, -3e38, 0.0, np.nan, 3e38, np.inf]], dtype=np.float32)
+    low, zero, high = map(ImageColor.getrgb, (colors.negative, colors.zero, colors.cells["key"]))
+    assert (
+        np.abs(pixels(draw_thumbnail(values, colors, "key", end=end))[0] - [low, low, zero, zero, high, high]).max()
+        <= 1
+    )

@@ -301,12 +301,17 @@ class Summary:
         return {name: float(values[layer, head]) for name, values in self.numbers.items()}
 
 
+def _write_bytes(shares: np.ndarray) -> np.ndarray:
+    """Shares as whole numbers from 0 to 255; a weight that a change made no share, as the nearest that is one."""
+    return np.rint(np.nan_to_num(shares.astype(np.float64)).clip(0, 1) * 255).astype(np.uint8)
+
+
 def summarize(trace: Trace, size: int, done: Callable[[int], None] | None = None) -> Summary:
     """Read all layers, one after the other, keeping little of each. done: told after each layer."""
     pictures, numbers = [], []
     for layer in range(trace.model.config.num_hidden_layers):
         probs, sentence = _drop_padding(trace, layer)
-        pictures.append(np.rint(pool_blocks(probs, size) * 255).astype(np.uint8))
+        pictures.append(_write_bytes(pool_blocks(probs, size)))
         numbers.append(compute_statistics(probs, sentence))
         if done is not None:
             done(layer)

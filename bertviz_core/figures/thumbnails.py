@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import math
 
 import numpy as np
 from PIL import Image, ImageColor
@@ -21,9 +22,14 @@ def draw_thumbnail(
 ) -> str:
     """A matrix as a PNG in a data URL, on the heat maps' colour scales: signed from -end to end, or from 0.
 
-    A signed row of a grey kind is two pixels high.
+    A signed row of a grey kind is two pixels high. What is not finite has the colour of an end, or of 0 if it is no
+    number.
     """
-    limit = float(end if end is not None else np.abs(values).max(initial=0.0)) or 1.0
+    values = values.astype(np.float64)  # where no difference of two numbers of a pass overflows
+    if end is None or not math.isfinite(end):
+        end = float(np.abs(values).max(initial=0.0, where=np.isfinite(values)))
+    limit = end or 1.0
+    values = np.nan_to_num(values, posinf=limit, neginf=-limit)
     low = 0.0 if share else -limit
     if not share and kind in GREY:
         values = split_signs(values)
