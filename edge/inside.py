@@ -20,12 +20,13 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 # What uvicorn raises where the app answers on a connection on which, after the head, no HTTP came: it has said so and
 # closed. Instead: that the answer goes nowhere, as where the browser has gone.
 NotHttp = h11_impl.h11.LocalProtocolError  # pyright: ignore[reportPrivateImportUsage]
-SMALL_A_SECOND = 60  # pings and continued messages; a browser sends neither
+SMALL_A_SECOND = 60  # pings, pongs and continued messages; a browser sends none but a pong every 20 seconds
+MOST_WAITING = 200  # messages taken apart and not heard yet; as one is, no more are read, so they came all at once
 HEAD_S = 15.0  # a browser that connects asks at once, and a connection that it keeps in store it opens anew
 READ_S = 15.0  # who takes an answer reads on
 LEAVE_S = 1.0  # until a socket is closed on which the browser was told that it is; that takes a message there and back
 MOST_UNHEARD = 1 << 24  # bytes that are still taken meanwhile, and passed over
-_SLICE = 4096  # bytes that are taken apart before anybody looks whether they are too many messages
+_SLICE = 512  # bytes that are taken apart before anybody looks whether they are too many messages
 
 
 def is_run_of_visitor() -> bool:
@@ -149,8 +150,8 @@ def hurry(protocol: type[asyncio.Protocol]) -> type[asyncio.Protocol]:
 
 
 class BoundedProtocol(WebSocketsSansIOProtocol):
-    """uvicorn's end of a web socket, which hangs up where small frames come by the thousand, and says why it does
-    where a message is too long.
+    """uvicorn's end of a web socket, which hangs up where small frames come by the thousand and where the head cannot
+    be read, and says why it does where a message is too long.
 
     Small frames are taken apart and answered before the app hears of them, and nobody else is served meanwhile. As for
     the word that says why, uvicorn closes the socket together with it, while the browser is sending: nginx, which
@@ -169,6 +170,8 @@ class BoundedProtocol(WebSocketsSansIOProtocol):
             if self.transport.is_closing():
                 return
             super().data_received(data[start : start + _SLICE])
+            if self.conn.handshake_exc is not None and not self.handshake_initiated:
+                self._refuse_head()
 
     def handle_parser_exception(self) -> None:
         """Say why the socket will be closed, and leave time until it is."""
@@ -191,9 +194,25 @@ class BoundedProtocol(WebSocketsSansIOProtocol):
         if self._may_go_on():
             super().handle_ping()
 
+    def handle_pong(self, event: Any) -> None:
+        if self._may_go_on():
+            super().handle_pong(event)
+
     def handle_cont(self, event: Any) -> None:
         if self._may_go_on():
             super().handle_cont(event)
+
+    def send_receive_event_to_app(self) -> None:
+        if self.queue.qsize() >= MOST_WAITING:
+            self.transport.abort()
+        else:
+            super().send_receive_event_to_app()
+
+    def _refuse_head(self) -> None:
+        """Refuse a head that HTTP allows and web sockets do not: uvicorn neither answers it nor closes."""
+        self.handshake_complete = True
+        self.transport.write(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+        self.transport.close()
 
     def _may_go_on(self) -> bool:
         now = time.monotonic()

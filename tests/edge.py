@@ -87,6 +87,8 @@ def _check_messages(url):
 
 FLOODS = {
     "pings": b"\x89\x80\x00\x00\x00\x00" * 20_000,
+    "pongs": b"\x8a\x80\x00\x00\x00\x00" * 20_000,
+    "heartbeats": (b"\x82\x83\x00\x00\x00\x00" + BackMsg(app_heartbeat=True).SerializeToString()) * 20_000,
     "empty parts of a message": b"\x02\x80\x00\x00\x00\x00" + b"\x00\x80\x00\x00\x00\x00" * 20_000,
 }
 

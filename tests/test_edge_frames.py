@@ -1,0 +1,64 @@
+"""What is done with a web socket's frames, and with its head, before the app hears of them."""
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+from uvicorn import Config
+from uvicorn.server import ServerState
+
+from edge import inside
+from tests.loops import run_alone
+from tests.test_edge_line import ASKED, accept
+
+
+async def flood(start, frame):
+    """How many frames, of so many that begin with those of a start and arrive at once, the server takes apart."""
+    taken = []
+
+    class Counting(inside.BoundedProtocol):
+        def handle_pong(self, event):
+            taken.append(event)
+            super().handle_pong(event)
+
+        def handle_bytes(self, event):
+            taken.append(event)
+            super().handle_bytes(event)
+
+    def serve():
+        return Counting(Config(accept, ws_max_size=100, log_config=None), ServerState(), {})
+
+    service = await asyncio.get_running_loop().create_server(serve, "127.0.0.1", 0)
+    reader, writer = await asyncio.open_connection(*service.sockets[0].getsockname())
+    try:
+        writer.write(start + frame * 50_000)
+        with suppress(ConnectionError):
+            await asyncio.wait_for(reader.read(), 20)
+        return len(taken)
+    finally:
+        writer.close()
+        service.close()
+
+
+@pytest.mark.parametrize("frame", [b"\x8a\x80" + bytes(4), b"\x82\x80" + bytes(4)], ids=["pongs", "messages"])
+def test_of_a_flood_of_any_small_frames_few_are_taken_apart(frame):
+    assert run_alone(flood(ASKED, frame)) < 500
+
+
+def test_a_head_that_is_none_of_a_web_socket_is_refused():
+    """A control character, which uvicorn's HTTP lets through: nobody answered, and the connection stayed for ever."""
+    assert run_alone(refuse_head(ASKED.replace(b"Host: x", b"Host: x\r\nX-Odd: \x1b[31m"))).startswith(b"HTTP/1.1 400 ")
+
+
+async def refuse_head(head):
+    def serve():
+        return inside.BoundedProtocol(Config(accept, log_config=None), ServerState(), {})
+
+    service = await asyncio.get_running_loop().create_server(serve, "127.0.0.1", 0)
+    reader, writer = await asyncio.open_connection(*service.sockets[0].getsockname())
+    try:
+        writer.write(head)
+        return await asyncio.wait_for(reader.read(), 10)
+    finally:
+        writer.close()
+        service.close()
