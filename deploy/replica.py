@@ -25,9 +25,16 @@ async def warm_up(_app: st.App) -> AsyncIterator[None]:
     yield
 
 
+def is_trouble(record: logging.LogRecord) -> bool:
+    """Whether something went wrong, and not only somebody came."""
+    return record.levelno >= logging.WARNING
+
+
 def serve(socket: str) -> None:
     """Serve the app on a socket that is there as soon as the app is warm: uvicorn opens it after `warm_up`."""
     logging.getLogger("uvicorn.access").disabled = True  # a request holds the visitor's sentence
+    # So may that of a web socket, which uvicorn logs here, with the visitor's address. Streamlit sets the level itself.
+    logging.getLogger("uvicorn.error").addFilter(is_trouble)
     uvicorn.run(
         st.App(ROOT / "app.py", lifespan=warm_up, middleware=list_middleware()),
         uds=socket,

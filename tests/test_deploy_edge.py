@@ -1,9 +1,11 @@
 """What nginx says and refuses, before the replicas are asked and where none is there."""
 
+import logging
 import socket
 
 import pytest
 
+from deploy import replica
 from deploy.proxy import HEALTH, render_config
 from edge.headers import ANCESTORS
 from tests.edge import tells
@@ -74,3 +76,22 @@ def test_nginx_writes_nothing_to_the_disk_and_gives_files_whole(nginx):
             slow.sendall(b"GET /media/long HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert slow.recv(100).startswith(b"HTTP/1.1 200")
             assert Stub.taken.get(timeout=30) is False  # 40 MB: there is room for a part of it on the way
+
+
+def test_a_process_logs_what_fails_and_not_who_comes_nor_what_they_ask(monkeypatch, caplog):
+    said = {name: logging.getLogger(name) for name in ("uvicorn.access", "uvicorn.error")}
+
+    def come(*_, **__):
+        for log in said.values():
+            log.setLevel(logging.INFO)  # as Streamlit does when it starts
+            log.info('192.0.2.1:0 - "WebSocket /_stcore/stream?text=My+secret" [accepted]')
+        said["uvicorn.error"].error("It failed")
+
+    monkeypatch.setattr(replica.uvicorn, "run", come)
+    for log in said.values():
+        monkeypatch.setattr(log, "filters", [])
+        monkeypatch.setattr(log, "disabled", False)
+        monkeypatch.setattr(log, "propagate", True)
+        monkeypatch.setattr(log, "level", log.level)
+    replica.serve("nowhere.sock")
+    assert caplog.messages == ["It failed"]
