@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from bertviz_core.figures.bars import BAR_HEIGHT
 from bertviz_core.figures.base import (
     BAR_GAP,
     Chart,
+    Spec,
     leave_room,
     make_chart,
     make_tracks,
@@ -39,22 +41,9 @@ def draw_products(
 ) -> Chart:
     """The terms of a sum as bars in the given order, and the sum so far as a line. title: of the axis of names;
     total: the sum of all terms and how many they are, where only some are drawn."""
-    end, places = float(running[-1]), list(range(len(names)))  # by name, two of the same name would be one
-    said = write_text(
-        f"sum {format_number(end)}",
-        len(names) - 1,
-        end,
-        set_font(colors.text),
-        xanchor="right",
-        yshift=14 if end >= 0 else -14,
-        bgcolor=colors.surface,
-        opacity=0.9,
-    )
-    if total is not None:  # above the chart: at the end of the line it would be taken for the sum
-        text = f"{len(terms)} of {total[1]:,} terms: {format_number(end)}; all: {format_number(total[0])}"
-        said = write_text(
-            text, 0, 1, set_font(colors.text), xref="paper", yref="paper", xanchor="left", yanchor="bottom"
-        )
+    places = list(range(len(names)))  # by name, two of the same name would be one
+    line = {"color": colors.text, "width": 1.5, "shape": "hv"}
+    hover = Rich("with %{customdata}<br>sum so far: <b>%{y:.4g}</b><extra></extra>")
     return make_chart(
         [
             {
@@ -65,16 +54,7 @@ def draw_products(
                 "marker": {"color": colors.ink(terms, color)},
                 "hovertemplate": Rich("%{customdata}<br>term: <b>%{y:.4g}</b><extra></extra>"),
             },
-            {
-                "type": "scatter",
-                "x": places,
-                "y": pack(running),
-                "mode": "lines+markers",
-                "marker": {"size": 4},
-                "line": {"color": colors.text, "width": 1.5, "shape": "hv"},
-                "customdata": list(names),
-                "hovertemplate": Rich("with %{customdata}<br>sum so far: <b>%{y:.4g}</b><extra></extra>"),
-            },
+            _draw_growth((places, pack(running)), names, line, hover),
         ],
         340,
         colors,
@@ -83,13 +63,53 @@ def draw_products(
         bargap=0.2,
         xaxis=set_axis(colors, title, **name_ticks(names, _TICKS)),
         yaxis=set_axis(colors, grid=True),
-        annotations=[said],
+        annotations=[_tell_sum(running, colors) if total is None else _tell_part(running, total, colors)],
     )
+
+
+def _tell_sum(running: np.ndarray, colors: Palette) -> Spec:
+    """The sum, at the end of its line."""
+    end = float(running[-1])
+    return write_text(
+        f"sum {format_number(end)}",
+        len(running) - 1,
+        end,
+        set_font(colors.text),
+        xanchor="right",
+        yshift=14 if end >= 0 else -14,
+        bgcolor=colors.surface,
+        opacity=0.9,
+    )
+
+
+def _tell_part(running: np.ndarray, total: tuple[float, int], colors: Palette) -> Spec:
+    """What the drawn terms sum to, and all, above the chart: at the end of the line it would be taken for the sum."""
+    whole, count = total
+    text = f"{len(running)} of {count:,} terms: {format_number(float(running[-1]))}; all: {format_number(whole)}"
+    above = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
+    return write_text(text, 0, 1, set_font(colors.text), **above)
+
+
+def _draw_growth(points: tuple[Any, Any], names: Sequence[str], line: Spec, hover: str) -> Spec:
+    """A sum as it grows, a point a term. points: along the two axes; names: of the terms."""
+    x, y = points
+    return {
+        "type": "scatter",
+        "x": x,
+        "y": y,
+        "mode": "lines+markers",
+        "marker": {"size": 4},
+        "line": line,
+        "customdata": list(names),
+        "hovertemplate": hover,
+    }
 
 
 def draw_denominator(powers: np.ndarray, running: np.ndarray, words: Sequence[str], colors: Palette) -> Chart:
     """Exponentials laid end to end, one row a token, and as a line the denominator as it grows."""
     rows, texts = list(range(len(powers))), [format_number(float(power)) for power in powers]
+    line = {"color": colors.text, "width": 1, "shape": "vh"}
+    hover = Rich("with %{customdata}<br>denominator so far: <b>%{x:.4g}</b><extra></extra>")
     return make_chart(
         [
             {
@@ -106,16 +126,7 @@ def draw_denominator(powers: np.ndarray, running: np.ndarray, words: Sequence[st
                 "textfont": set_font(colors.text),
                 "hovertemplate": Rich("%{customdata}<br>e^(S − max): <b>%{text}</b><extra></extra>"),
             },
-            {
-                "type": "scatter",
-                "x": pack(running),
-                "y": rows,
-                "mode": "lines+markers",
-                "marker": {"size": 4},
-                "line": {"color": colors.text, "width": 1, "shape": "vh"},
-                "customdata": list(words),
-                "hovertemplate": Rich("with %{customdata}<br>denominator so far: <b>%{x:.4g}</b><extra></extra>"),
-            },
+            _draw_growth((pack(running), rows), words, line, hover),
         ],
         len(rows) * BAR_HEIGHT + 70,
         colors,

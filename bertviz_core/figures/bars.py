@@ -116,39 +116,20 @@ def draw_curve(
     offer cells.
     """
     lines = [
-        {
-            "type": "scatter",
-            "x": pack(x),
-            "y": pack(line),
-            "mode": "lines",
-            "name": name,
-            "hoverinfo": "name",
-            "line": {"color": colors.faint, "width": 1.5, "dash": dash},
-        }
+        _draw_compared(x, line, name, {"color": colors.faint, "width": 1.5, "dash": dash})
         for (name, line), dash in zip((others or {}).items(), _DASHES, strict=False)
     ]
+    points = {
+        "type": "scatter",
+        "x": pack(at),
+        "y": pack(on),
+        "mode": "markers",
+        "name": "this token",
+        "marker": {"color": color, "size": 5, "opacity": 0.55},
+        "hovertemplate": Rich("%{pointNumber}<br>%{x:.4g} becomes <b>%{y:.4g}</b><extra></extra>"),
+    }
     return make_chart(
-        [
-            *lines,
-            {
-                "type": "scatter",
-                "x": pack(x),
-                "y": pack(y),
-                "mode": "lines",
-                "name": "this model",
-                "line": {"color": colors.text, "width": 1.5},
-                "hoverinfo": "skip",
-            },
-            {
-                "type": "scatter",
-                "x": pack(at),
-                "y": pack(on),
-                "mode": "markers",
-                "name": "this token",
-                "marker": {"color": color, "size": 5, "opacity": 0.55},
-                "hovertemplate": Rich("%{pointNumber}<br>%{x:.4g} becomes <b>%{y:.4g}</b><extra></extra>"),
-            },
-        ],
+        [*lines, _draw_model(x, y, colors), points],
         height,
         colors,
         right=16,
@@ -158,3 +139,29 @@ def draw_curve(
         xaxis=set_axis(colors, "pre-activation", grid=True),
         yaxis=set_axis(colors, "activation", grid=True),
     )
+
+
+def _draw_model(x: np.ndarray, y: np.ndarray, colors: Palette) -> Spec:
+    """The model's own function, which is drawn over those it is compared with."""
+    return {
+        "type": "scatter",
+        "x": pack(x),
+        "y": pack(y),
+        "mode": "lines",
+        "name": "this model",
+        "line": {"color": colors.text, "width": 1.5},
+        "hoverinfo": "skip",
+    }
+
+
+def _draw_compared(x: np.ndarray, y: np.ndarray, name: str, line: Spec) -> Spec:
+    """A further function, named where it is pointed at and in the legend."""
+    return {
+        "type": "scatter",
+        "x": pack(x),
+        "y": pack(y),
+        "mode": "lines",
+        "name": name,
+        "hoverinfo": "name",
+        "line": line,
+    }

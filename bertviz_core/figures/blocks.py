@@ -57,11 +57,12 @@ def draw_blocks(
     width = (1 - _GAP * (len(blocks) - 1)) / len(blocks)
     lefts = [i * (width + _GAP) for i in range(len(blocks))]
     height = len(words) * (_ROW if len(words) <= _MANY else _SMALL)
-    axes: dict[str, Any] = {}
-    for i, (left, block) in enumerate(zip(lefts, blocks, strict=True)):
-        axes[f"xaxis{i + 1 if i else ''}"] = set_axis(
+    axes: dict[str, Any] = {
+        f"xaxis{i + 1 if i else ''}": set_axis(
             colors, domain=[left, left + width], anchor="y", tickvals=[0, block.values.shape[1] - 1]
         )
+        for i, (left, block) in enumerate(zip(lefts, blocks, strict=True))
+    }
     rows = set_axis(colors, autorange="reversed", **name_ticks(words))
     rows["tickvals"] = [start + i for i in rows["tickvals"]]
     return make_chart(
@@ -79,22 +80,6 @@ def draw_blocks(
 
 
 def _make_block(block: Block, i: int, start: int, across: tuple[float, float], end: float, colors: Palette) -> Spec:
-    scale = make_color_bar(block.values, -end, end, colors)
-    left, width = across
-    scale |= {
-        "x": left + width / 2,
-        "xanchor": "center",
-        "len": 0.55 * width,
-        "y": 0,
-        "yanchor": "top",
-        "ypad": 8,
-        "tickvals": [-end, end],
-        "tickangle": 0,
-    }
-    scale["ticktext"] = [
-        f"{'≤ ' if block.values.min(initial=0) < -end else ''}{format_short(-end)}",
-        f"{'≥ ' if block.values.max(initial=0) > end else ''}{format_short(end)}",
-    ]
     return {
         "type": "heatmap",
         "z": pack(block.values),
@@ -105,7 +90,7 @@ def _make_block(block: Block, i: int, start: int, across: tuple[float, float], e
         "zmin": -end,
         "zmax": end,
         "colorscale": colors.shade(block.kind),
-        "colorbar": scale,
+        "colorbar": _make_scale(block, across, end, colors),
         "xgap": 1,
         "ygap": 1,
         "name": block.name,
@@ -114,6 +99,25 @@ def _make_block(block: Block, i: int, start: int, across: tuple[float, float], e
         "hovertemplate": Rich(
             f"{escape(block.name)}, token %{{y}}<br>component %{{x}}<br><b>%{{z:.4g}}</b><extra></extra>"
         ),
+    }
+
+
+def _make_scale(block: Block, across: tuple[float, float], end: float, colors: Palette) -> Spec:
+    """The colour bar below the middle of its block; an end that numbers go beyond says so."""
+    left, width = across
+    return make_color_bar(block.values, -end, end, colors) | {
+        "x": left + width / 2,
+        "xanchor": "center",
+        "len": 0.55 * width,
+        "y": 0,
+        "yanchor": "top",
+        "ypad": 8,
+        "tickvals": [-end, end],
+        "tickangle": 0,
+        "ticktext": [
+            f"{'≤ ' if block.values.min(initial=0) < -end else ''}{format_short(-end)}",
+            f"{'≥ ' if block.values.max(initial=0) > end else ''}{format_short(end)}",
+        ],
     }
 
 
@@ -149,68 +153,78 @@ class Terms:
     ends: tuple[float, float]
     start: int
 
+    @property
+    def products(self) -> np.ndarray:
+        """(component,) in double precision."""
+        return self.x.astype(np.float64) * self.weights.astype(np.float64)
+
 
 def draw_terms(shown: Terms, names: tuple[str, str, str], colors: Palette, kind: str) -> Chart:
     """What comes in above the weights that it is multiplied with, and the products below, component by component.
 
     names: of the three rows. The largest product is marked, with its number.
     """
-    products = shown.x.astype(np.float64) * shown.weights.astype(np.float64)
+    products = shown.products
     best = int(np.abs(products).argmax())
-    limit = 1.15 * float(np.abs(products).max(initial=0.0)) or 1.0
     place = shown.start + best
-    bars = {
-        "type": "bar",
-        "x": list(range(shown.start, shown.start + len(products))),
-        "y": pack(products),
-        "marker": {"color": colors.ink(products, colors.cells[kind])},
-        "hovertemplate": Rich(f"{escape(names[2])} %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>"),
-    }
-    numbers = (float(shown.x[best]), float(shown.weights[best]), float(products[best]))
-    said = Rich("{}: {} · {} = <b>{}</b>".format(place, *map(format_number, numbers)))
-    left = best > len(products) / 2
-    axes: dict[str, Any] = {
-        name: set_axis(colors, domain=list(part), showticklabels=False) for name, part in _STRIPS.items()
-    }
-    axes["yaxis"] |= {"range": [-limit, limit], "zeroline": True}
     return make_chart(
-        [*_draw_factors(shown, names, colors, kind), bars],
+        [*_draw_factors(shown, names, colors, kind), _draw_products(shown, names[2], colors, kind)],
         170,
         colors,
         bottom=30,
         right=12,
         left=64,
         bargap=0,
-        **axes,
+        **_set_strips(products, colors),
         xaxis=set_axis(colors, range=[shown.start - 1, shown.start + len(products)]),
         shapes=[make_outline((place - 0.5, place + 0.5), (0, 1), colors, yref="paper")],
-        annotations=[
-            write_text(
-                said,
-                place,
-                0.0,
-                set_font(colors.text),
-                yref="paper",
-                yanchor="bottom",
-                xanchor="right" if left else "left",
-                xshift=-6 if left else 6,
-                bgcolor=colors.surface,
-            ),
-            *(
-                write_text(
-                    name,
-                    0,
-                    sum(_STRIPS[axis]) / 2,
-                    {"size": 12, "color": colors.text},
-                    xref="paper",
-                    yref="paper",
-                    xanchor="right",
-                    xshift=-6,
-                )
-                for name, axis in zip(names, ("yaxis3", "yaxis2", "yaxis"), strict=True)
-            ),
-        ],
+        annotations=[_tell_product(shown, best, colors), *_name_strips(names, colors)],
     )
+
+
+def _set_strips(products: np.ndarray, colors: Palette) -> dict[str, Any]:
+    """The three rows' axes, of which that of the products is as long to both sides of 0."""
+    limit = 1.15 * float(np.abs(products).max(initial=0.0)) or 1.0
+    axes = {name: set_axis(colors, domain=list(part), showticklabels=False) for name, part in _STRIPS.items()}
+    axes["yaxis"] |= {"range": [-limit, limit], "zeroline": True}
+    return axes
+
+
+def _name_strips(names: tuple[str, str, str], colors: Palette) -> list[Spec]:
+    """The rows' names at their left, from top to bottom."""
+    font = {"size": 12, "color": colors.text}
+    return [
+        write_text(name, 0, sum(_STRIPS[axis]) / 2, font, xref="paper", yref="paper", xanchor="right", xshift=-6)
+        for name, axis in zip(names, ("yaxis3", "yaxis2", "yaxis"), strict=True)
+    ]
+
+
+def _tell_product(shown: Terms, i: int, colors: Palette) -> Spec:
+    """One product as it is worked out, at the side of its bar where there is more room."""
+    numbers = (float(shown.x[i]), float(shown.weights[i]), float(shown.products[i]))
+    place, left = shown.start + i, i > len(shown.x) / 2
+    return write_text(
+        Rich("{}: {} · {} = <b>{}</b>".format(place, *map(format_number, numbers))),
+        place,
+        0.0,
+        set_font(colors.text),
+        yref="paper",
+        yanchor="bottom",
+        xanchor="right" if left else "left",
+        xshift=-6 if left else 6,
+        bgcolor=colors.surface,
+    )
+
+
+def _draw_products(shown: Terms, name: str, colors: Palette, kind: str) -> Spec:
+    products = shown.products
+    return {
+        "type": "bar",
+        "x": list(range(shown.start, shown.start + len(products))),
+        "y": pack(products),
+        "marker": {"color": colors.ink(products, colors.cells[kind])},
+        "hovertemplate": Rich(f"{escape(name)} %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>"),
+    }
 
 
 def _draw_factors(shown: Terms, names: Sequence[str], colors: Palette, kind: str) -> list[Spec]:

@@ -42,37 +42,13 @@ def draw_losses(
     """
     rings = np.zeros(0) if printed is None else printed
     top = _find_top(losses, {**lines, "printed": rings})
-    steps = np.arange(1, len(losses) + 1)
-    last = len(losses)
     drawn = [
         _draw_line(name, np.minimum(values, 2 * top), dash, colors)
         for (name, values), dash in zip(lines.items(), _DASHES, strict=False)
     ]
     before = [*drawn, *([_draw_rings(rings, top, colors)] if len(rings) else [])]
-    sizes = np.minimum(_LEAST + _MORE * (hidden - 1), _MOST)
     return make_chart(
-        [
-            *before,
-            {
-                "type": "scatter",
-                "x": pack(steps),
-                "y": pack(np.minimum(losses, 0.97 * top)),
-                "mode": "markers",
-                "name": "J",
-                "marker": {
-                    "size": pack(sizes),
-                    "color": colors.kinds["query"],
-                    "line": {"width": 0},
-                    "opacity": [0.3] * (last - 1) + [1.0] * min(last, 1),
-                },
-                "customdata": [
-                    [format_number(float(loss)), int(count)] for loss, count in zip(losses, hidden, strict=True)
-                ],
-                "hovertemplate": Rich(
-                    "step %{x}<br>J = <b>%{customdata[0]}</b>, %{customdata[1]} hidden<extra></extra>"
-                ),
-            },
-        ],
+        [*before, _draw_dots(losses, hidden, top, colors)],
         height,
         colors,
         right=12,
@@ -80,11 +56,31 @@ def draw_losses(
         picked_from=len(before),
         showlegend=len(drawn) > 1,
         legend=set_legend({"size": 12, "color": colors.text}),
-        shapes=_mark_ahead(last if taken is None else taken, total, colors),
+        shapes=_mark_ahead(len(losses) if taken is None else taken, total, colors),
         annotations=_name_far(losses, top, colors),
         xaxis=set_axis(colors, "step", range=[0.5 - 0.02 * total, total + 0.5 + 0.02 * total]),
         yaxis=set_axis(colors, "J", grid=True, range=[0, top]),
     )
+
+
+def _draw_dots(losses: np.ndarray, hidden: np.ndarray, top: float, colors: Palette) -> Spec:
+    """A dot a step, the last one opaque; what lies beyond the scale stands at its edge."""
+    last = len(losses)
+    return {
+        "type": "scatter",
+        "x": pack(np.arange(1, last + 1)),
+        "y": pack(np.minimum(losses, 0.97 * top)),
+        "mode": "markers",
+        "name": "J",
+        "marker": {
+            "size": pack(np.minimum(_LEAST + _MORE * (hidden - 1), _MOST)),
+            "color": colors.kinds["query"],
+            "line": {"width": 0},
+            "opacity": [0.3] * (last - 1) + [1.0] * min(last, 1),
+        },
+        "customdata": [[format_number(float(loss)), int(count)] for loss, count in zip(losses, hidden, strict=True)],
+        "hovertemplate": Rich("step %{x}<br>J = <b>%{customdata[0]}</b>, %{customdata[1]} hidden<extra></extra>"),
+    }
 
 
 def _draw_rings(values: np.ndarray, top: float, colors: Palette) -> Spec:
@@ -236,19 +232,16 @@ def draw_loss_along(
 
     old, new: the weight, and the loss along this line there; slope: the gradient, drawn as the line that touches.
     """
-    color, warm = colors.kinds["query"], colors.kinds["key"]
     reach = np.array([weights.min(), weights.max()])
-    touching = old[1] + slope * (reach - old[0])
-    points = (("old", old, colors.surface), ("new", new, colors.text))
     return make_chart(
         [
             {
                 "type": "scatter",
                 "x": pack(reach),
-                "y": pack(touching),
+                "y": pack(old[1] + slope * (reach - old[0])),
                 "mode": "lines",
                 "name": "slope = gradient",
-                "line": {"color": warm, "width": 1.5, "dash": "dot"},
+                "line": {"color": colors.kinds["key"], "width": 1.5, "dash": "dot"},
                 "hoverinfo": "name",
             },
             {
@@ -257,21 +250,11 @@ def draw_loss_along(
                 "y": pack(losses),
                 "mode": "lines",
                 "name": "J",
-                "line": {"color": color, "width": 2},
+                "line": {"color": colors.kinds["query"], "width": 2},
                 "hovertemplate": Rich("weight %{x:.4g}<br>J = <b>%{y:.4g}</b><extra></extra>"),
             },
-            *(
-                {
-                    "type": "scatter",
-                    "x": [place[0]],
-                    "y": [place[1]],
-                    "mode": "markers",
-                    "name": name,
-                    "marker": {"size": 10, "color": fill, "line": {"color": colors.text, "width": 2}},
-                    "hovertemplate": Rich(f"{escape(name)}: %{{x:.4g}}<br>J = <b>%{{y:.4g}}</b><extra></extra>"),
-                }
-                for name, place, fill in points
-            ),
+            _mark_loss("old", old, colors.surface, colors),
+            _mark_loss("new", new, colors.text, colors),
         ],
         height,
         colors,
@@ -281,3 +264,16 @@ def draw_loss_along(
         xaxis=set_axis(colors, "this weight", grid=True),
         yaxis=set_axis(colors, "J", grid=True),
     )
+
+
+def _mark_loss(name: str, place: tuple[float, float], fill: str, colors: Palette) -> Spec:
+    """A circle on the curve. place: the weight, and the loss there."""
+    return {
+        "type": "scatter",
+        "x": [place[0]],
+        "y": [place[1]],
+        "mode": "markers",
+        "name": name,
+        "marker": {"size": 10, "color": fill, "line": {"color": colors.text, "width": 2}},
+        "hovertemplate": Rich(f"{escape(name)}: %{{x:.4g}}<br>J = <b>%{{y:.4g}}</b><extra></extra>"),
+    }
