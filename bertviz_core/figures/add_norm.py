@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,9 @@ from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, bold, escape
 from bertviz_core.formula.numbers import format_degrees, format_number, format_short
 
+_Way = tuple[tuple[float, float], tuple[float, float]]  # from a point to a point
+
+_SIDES = ("was", "added", "sum")
 _ARC = 24  # points of the angle's arc
 _TRIANGLE = 270  # pixels high, with the line below it
 _GAP = 0.025  # the part of the chart between two strips
@@ -33,24 +36,10 @@ def draw_triangle(
     turn = math.radians(angle) if math.isfinite(angle) else 0.0
     tip = (skip + added * math.cos(turn), added * math.sin(turn))
     ways = (((0.0, 0.0), (skip, 0.0)), ((skip, 0.0), tip), ((0.0, 0.0), tip))
-    names = ("was", "added", "sum")
-    lines = [
-        {
-            "type": "scatter",
-            "x": [start[0], end[0]],
-            "y": [start[1], end[1]],
-            "mode": "lines+markers",
-            "name": name,
-            "line": {"color": ink, "width": 3},
-            "hovertemplate": Rich(f"{escape(name)}<br><b>{format_number(length)}</b><extra></extra>"),
-            "marker": {"color": ink, "size": [0, 12], "symbol": "arrow", "angleref": "previous"},
-        }
-        for (start, end), name, ink, length in zip(ways, names, inks, (skip, added, total), strict=True)
-    ]
     body = "M 0,0 L {:.4f},0 L {:.4f},{:.4f} Z".format(skip, *tip)
     marks, named, axes = _draw_reach(skip, added, total, inks[2], colors)
     return make_chart(
-        [*lines, *_draw_angle(skip, added, turn, colors), *marks],
+        [*_draw_sides(ways, (skip, added, total), inks), *_draw_angle(skip, added, turn, colors), *marks],
         _TRIANGLE,
         colors,
         left=16,
@@ -65,6 +54,23 @@ def draw_triangle(
     )
 
 
+def _draw_sides(ways: Sequence[_Way], lengths: Sequence[float], inks: Sequence[str]) -> list[Spec]:
+    """The three vectors as arrows."""
+    return [
+        {
+            "type": "scatter",
+            "x": [start[0], end[0]],
+            "y": [start[1], end[1]],
+            "mode": "lines+markers",
+            "name": name,
+            "line": {"color": ink, "width": 3},
+            "hovertemplate": Rich(f"{escape(name)}<br><b>{format_number(length)}</b><extra></extra>"),
+            "marker": {"color": ink, "size": [0, 12], "symbol": "arrow", "angleref": "previous"},
+        }
+        for (start, end), name, ink, length in zip(ways, _SIDES, inks, lengths, strict=True)
+    ]
+
+
 def _draw_reach(
     skip: float, added: float, total: float, ink: str, colors: Palette
 ) -> tuple[list[Spec], list[Spec], Spec]:
@@ -73,6 +79,16 @@ def _draw_reach(
     if not (skip and added):
         return [], [], {}
     at = {"opposed": low, "at 90°": math.hypot(skip, added), "same way": high}
+    room = 0.16 * (high - low)
+    axes = {
+        "xaxis2": set_axis(colors, visible=False, anchor="y2", range=[low - room, high + room]),
+        "yaxis2": set_axis(colors, visible=False, anchor="x2", domain=[0.0, 0.07], range=[-1, 1]),
+    }
+    return _mark_lengths(list(at.values()), total, ink, colors), _name_lengths(at, colors), axes
+
+
+def _mark_lengths(places: Sequence[float], total: float, ink: str, colors: Palette) -> list[Spec]:
+    """A line from the first of the lengths to the last, a tick at each, and a dot at the sum's own."""
     line = {
         "type": "scatter",
         "xaxis": "x2",
@@ -81,8 +97,7 @@ def _draw_reach(
         "hoverinfo": "skip",
         "line": {"color": colors.faint, "width": 1.5},
     }
-    along = {**line, "x": [low, high], "y": [0.0, 0.0], "line": {"color": colors.line, "width": 6}}
-    ticks = [{**line, "x": [place, place], "y": [-1.0, 1.0]} for place in at.values()]
+    along = {**line, "x": [places[0], places[-1]], "y": [0.0, 0.0], "line": {"color": colors.line, "width": 6}}
     mark = {
         **line,
         "mode": "markers",
@@ -93,25 +108,16 @@ def _draw_reach(
         "hoverinfo": "all",
         "hovertemplate": Rich("the sum<br><b>%{x:.4g}</b><extra></extra>"),
     }
-    named = [
-        write_text(
-            Rich(f"{escape(name)}<br>{format_short(place)}"),
-            place,
-            -1,
-            {"size": 12, "color": colors.faint},
-            xref="x2",
-            yref="y2",
-            yanchor="top",
-            yshift=-2,
-        )
+    return [along, *({**line, "x": [place, place], "y": [-1.0, 1.0]} for place in places), mark]
+
+
+def _name_lengths(at: Mapping[str, float], colors: Palette) -> list[Spec]:
+    """How the two vectors lie for each of these lengths, and the length, below its tick."""
+    font, below = {"size": 12, "color": colors.faint}, {"xref": "x2", "yref": "y2", "yanchor": "top", "yshift": -2}
+    return [
+        write_text(Rich(f"{escape(name)}<br>{format_short(place)}"), place, -1, font, **below)
         for name, place in at.items()
     ]
-    room = 0.16 * (high - low)
-    axes = {
-        "xaxis2": set_axis(colors, visible=False, anchor="y2", range=[low - room, high + room]),
-        "yaxis2": set_axis(colors, visible=False, anchor="x2", domain=[0.0, 0.07], range=[-1, 1]),
-    }
-    return [along, *ticks, mark], named, axes
 
 
 def _draw_angle(skip: float, added: float, turn: float, colors: Palette) -> list[Spec]:
@@ -142,7 +148,7 @@ def _draw_angle(skip: float, added: float, turn: float, colors: Palette) -> list
 
 
 def _name_sides(
-    ways: Sequence[tuple[tuple[float, float], tuple[float, float]]],
+    ways: Sequence[_Way],
     lengths: Sequence[float],
     inks: Sequence[str],
     angle: float,
@@ -154,7 +160,7 @@ def _name_sides(
         {"xanchor": "left", "xshift": 8},
         {"xanchor": "right", "xshift": -8, "yshift": 8},
     )
-    sides = zip(ways, ("was", "added", "sum"), lengths, inks, places, strict=True)
+    sides = zip(ways, _SIDES, lengths, inks, places, strict=True)
     named = [
         write_text(
             Rich(f"{escape(name)} <b>{format_short(length)}</b>"),
@@ -207,16 +213,6 @@ def draw_aligned(strips: Sequence[Strip], chosen: int, colors: Palette) -> Chart
         shapes += [_draw_ground(below, top, colors), *_draw_band(strip, axis)]
         top = below - _GAP
     width = len(strips[0].values)
-    frame = {
-        "type": "rect",
-        "xref": "x",
-        "yref": "paper",
-        "x0": chosen - 1.5,
-        "x1": chosen + 1.5,
-        "y0": 0,
-        "y1": 1,
-        "line": {"color": colors.text, "width": 1.5},
-    }
     across = {
         "range": [-1.5, width + 0.5],
         "anchor": "free",
@@ -235,10 +231,24 @@ def draw_aligned(strips: Sequence[Strip], chosen: int, colors: Palette) -> Chart
         bargap=0,
         hovermode="x",
         annotations=texts,
-        shapes=[*shapes, frame],
+        shapes=[*shapes, _frame(chosen, colors)],
         xaxis=set_axis(colors, _READ, standoff=2, **across),
         **axes,
     )
+
+
+def _frame(chosen: int, colors: Palette) -> Spec:
+    """A frame around one component, through all strips."""
+    return {
+        "type": "rect",
+        "xref": "x",
+        "yref": "paper",
+        "x0": chosen - 1.5,
+        "x1": chosen + 1.5,
+        "y0": 0,
+        "y1": 1,
+        "line": {"color": colors.text, "width": 1.5},
+    }
 
 
 def _find_limit(values: np.ndarray) -> float:

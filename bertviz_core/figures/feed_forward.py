@@ -41,18 +41,9 @@ def draw_neurons(
     texts = _name_circles(before, after, _join_near(named, after, 0.06 * top), sizes, colors)
     if cut:
         texts.append(_tell_cut(cut, float(before.min()), low, colors))
-    line = {
-        "type": "scatter",
-        "x": pack(curve[0]),
-        "y": pack(curve[1]),
-        "mode": "lines",
-        "name": function,
-        "line": {"color": colors.faint, "width": 1.5},
-        "hoverinfo": "skip",
-    }
     above = {"yref": "paper", "xanchor": "right", "yanchor": "bottom", "xshift": -4}
     return make_chart(
-        [line, _draw_circles(before, after, sizes, colors)],
+        [_draw_function(curve, function, colors), _draw_circles(before, after, sizes, colors)],
         286,
         colors,
         right=12,
@@ -86,6 +77,18 @@ def _tell_cut(count: int, least: float, edge: float, colors: Palette) -> Spec:
     """How many circles lie outside, and how far, at the edge behind which they do."""
     text = f"◂ {count:,} to {format_short(least)}"
     return write_text(text, edge, 0.0, set_font(colors.faint), xanchor="left", yanchor="bottom", yshift=8)
+
+
+def _draw_function(curve: tuple[np.ndarray, np.ndarray], name: str, colors: Palette) -> Spec:
+    return {
+        "type": "scatter",
+        "x": pack(curve[0]),
+        "y": pack(curve[1]),
+        "mode": "lines",
+        "name": name,
+        "line": {"color": colors.faint, "width": 1.5},
+        "hoverinfo": "skip",
+    }
 
 
 def _draw_circles(before: np.ndarray, after: np.ndarray, sizes: np.ndarray, colors: Palette) -> Spec:
@@ -129,34 +132,7 @@ def _find_ends(before: np.ndarray) -> tuple[float, float]:
 
 def draw_parts(parts: np.ndarray, names: Sequence[str], end: float, colors: Palette) -> Chart:
     """Parts of a sum (part, component) as strips on one scale, their lengths at the right; the last is the sum."""
-    count, last = len(names), len(names) - 1
-    lengths = np.linalg.norm(parts.astype(np.float64), axis=1).tolist()
-    texts = [
-        write_text(
-            bold(format_short(x)) if i == last else format_short(x),
-            1,
-            i,
-            set_font(colors.text),
-            xref="paper",
-            xanchor="right",
-            xshift=_NUMBERS - 4,
-        )
-        for i, x in enumerate(lengths)
-    ]
-    texts.append(
-        write_text(
-            "length",
-            1,
-            1,
-            {"size": 12, "color": colors.faint},
-            xref="paper",
-            yref="paper",
-            xanchor="right",
-            yanchor="bottom",
-            xshift=_NUMBERS - 4,
-            yshift=2,
-        )
-    )
+    count = len(names)
     drawn = {
         "type": "heatmap",
         "z": pack(parts),
@@ -175,7 +151,29 @@ def draw_parts(parts: np.ndarray, names: Sequence[str], end: float, colors: Pale
         right=_NUMBERS,
         top=38,
         bottom=22,
-        annotations=texts,
+        annotations=_write_lengths(parts, colors),
         yaxis={**name_rows(names, colors), "autorange": False, "range": [count - 0.5, -0.5]},
         xaxis=set_axis(colors, tickangle=0, nticks=8, automargin=False),
     )
+
+
+def _write_lengths(parts: np.ndarray, colors: Palette) -> list[Spec]:
+    """How long each part (part, component) is, at the right of its strip, under their name; that of the sum is bold."""
+    texts = [format_short(x) for x in np.linalg.norm(parts.astype(np.float64), axis=1).tolist()]
+    texts[-1] = bold(texts[-1])
+    font, x = set_font(colors.text), {"xref": "paper", "xanchor": "right", "xshift": _NUMBERS - 4}
+    return [
+        *(write_text(text, 1, i, font, **x) for i, text in enumerate(texts)),
+        write_text(
+            "length",
+            1,
+            1,
+            {"size": 12, "color": colors.faint},
+            xref="paper",
+            yref="paper",
+            xanchor="right",
+            yanchor="bottom",
+            xshift=_NUMBERS - 4,
+            yshift=2,
+        ),
+    ]

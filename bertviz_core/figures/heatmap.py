@@ -90,25 +90,14 @@ def draw_heatmap(
     limit = float(end if end is not None else np.nanmax(np.abs(values), initial=0.0)) or 1.0
     low = 0.0 if share else -limit
     count, width = values.shape
-    drawn = {
-        "type": "heatmap",
-        "z": pack(values),
-        "x0": columns.start,
-        "dx": columns.step,
-        "y0": rows.start,
-        "dy": rows.step,
-        "zmin": low,
-        "zmax": limit,
+    look = {
         "colorscale": colors.rise(kind) if share else colors.shade(kind),
         **({"showscale": False} if numbers else {"colorbar": make_color_bar(values, low, limit, colors)}),
         "xgap": int(gaps and width <= _GAPS),
         "ygap": int(gaps and count <= _GAPS),
-        "hovertemplate": Rich(
-            f"{escape(rows.name)} %{{y}}<br>{escape(columns.name)} %{{x}}<br><b>%{{z:.4g}}</b><extra></extra>"
-        ),
     }
     return make_chart(
-        [drawn],
+        [_draw_cells(values, rows, columns, (low, limit), look)],
         height or min(MAX_HEIGHT, max(MIN_HEIGHT, count * ROW_HEIGHT + FRAME)),
         colors,
         right=34,
@@ -121,6 +110,25 @@ def draw_heatmap(
         shapes=_mark(values.shape, rows, columns, colors, selected, cell),
         **_set_axes(values.shape, rows, columns, colors, square),
     )
+
+
+def _draw_cells(values: np.ndarray, rows: Side, columns: Side, ends: tuple[float, float], look: Spec) -> Spec:
+    """The cells (row, column), where they stand and what they are called. ends: of the scale; look: its colours, and
+    gaps."""
+    return {
+        "type": "heatmap",
+        "z": pack(values),
+        "x0": columns.start,
+        "dx": columns.step,
+        "y0": rows.start,
+        "dy": rows.step,
+        "zmin": ends[0],
+        "zmax": ends[1],
+        **look,
+        "hovertemplate": Rich(
+            f"{escape(rows.name)} %{{y}}<br>{escape(columns.name)} %{{x}}<br><b>%{{z:.4g}}</b><extra></extra>"
+        ),
+    }
 
 
 def _leave_room(rows: Side, name_inside: bool) -> int:

@@ -29,19 +29,10 @@ def draw_sorted_terms(terms: np.ndarray, names: Sequence[str], colors: Palette, 
         "marker": {"color": colors.ink(terms[order], color), "line": {"width": 0}},
         "hovertemplate": Rich("%{customdata}<br><b>%{y:.4g}</b><extra></extra>"),
     }
-    said = set_font(colors.faint)
+    said, middle = set_font(colors.faint), {"xref": "paper", "yref": "paper", "xanchor": "center"}
     texts = [
-        write_text(f"{up:,} raise it", 0.5, 1, said, xref="paper", yref="paper", xanchor="center", yanchor="top"),
-        write_text(
-            f"{down:,} lower it",
-            0.5,
-            0,
-            said,
-            xref="paper",
-            yref="paper",
-            xanchor="center",
-            yanchor="bottom",
-        ),
+        write_text(f"{up:,} raise it", 0.5, 1, said, **middle, yanchor="top"),
+        write_text(f"{down:,} lower it", 0.5, 0, said, **middle, yanchor="bottom"),
     ]
     return make_chart(
         [bars],
@@ -61,25 +52,8 @@ def draw_all_scores(
 
     marks: scores by word; main: the word whose line is long and named. Only the lines offer cells.
     """
-    bars = {
-        "type": "bar",
-        "x": pack((edges[:-1] + edges[1:]) / 2),
-        "y": pack(counts),
-        "width": float(edges[1] - edges[0]),
-        "marker": {"color": colors.line, "line": {"width": 0.5, "color": colors.surface}},
-        "hovertemplate": Rich("%{x:.4g}<br><b>%{y:,.0f}</b> entries<extra></extra>"),
-    }
     top = float(counts.max(initial=1))
-    words = list(marks)
-    lines = {
-        "type": "bar",
-        "x": pack(np.array([marks[word] for word in words])),
-        "width": float(edges[-1] - edges[0]) / 400,
-        "y": [top * (0.8 if word == main else 0.25) for word in words],
-        "customdata": words,
-        "marker": {"color": color},
-        "hovertemplate": Rich("%{customdata}<br><b>%{x:.4g}</b><extra></extra>"),
-    }
+    heights = {word: top * (0.8 if word == main else 0.25) for word in marks}
     named = write_text(
         f"{main} {format_number(marks[main])}",
         marks[main],
@@ -89,7 +63,7 @@ def draw_all_scores(
         yanchor="bottom",
     )
     return make_chart(
-        [bars, lines],
+        [_draw_counts(counts, edges, colors), _draw_scores(marks, heights, float(edges[-1] - edges[0]) / 400, color)],
         196,
         colors,
         right=16,
@@ -102,28 +76,36 @@ def draw_all_scores(
     )
 
 
+def _draw_counts(counts: np.ndarray, edges: np.ndarray, colors: Palette) -> Spec:
+    """A histogram of all entries, behind the lines of some."""
+    return {
+        "type": "bar",
+        "x": pack((edges[:-1] + edges[1:]) / 2),
+        "y": pack(counts),
+        "width": float(edges[1] - edges[0]),
+        "marker": {"color": colors.line, "line": {"width": 0.5, "color": colors.surface}},
+        "hovertemplate": Rich("%{x:.4g}<br><b>%{y:,.0f}</b> entries<extra></extra>"),
+    }
+
+
+def _draw_scores(scores: Mapping[str, float], heights: Mapping[str, float], width: float, color: str) -> Spec:
+    """A line at the score of each word."""
+    return {
+        "type": "bar",
+        "x": pack(np.array(list(scores.values()))),
+        "width": width,
+        "y": [heights[word] for word in scores],
+        "customdata": list(scores),
+        "marker": {"color": color},
+        "hovertemplate": Rich("%{customdata}<br><b>%{x:.4g}</b><extra></extra>"),
+    }
+
+
 def draw_stack(shares: Mapping[str, float], main: str, groups: int, colors: Palette, color: str) -> Chart:
     """Shares of a whole laid end to end. main: the one in full colour; groups: how many of the last are of many."""
     names, parts = list(shares), np.array(list(shares.values()))
     first_group, starts = len(parts) - groups, np.cumsum(parts) - parts
-    bars = {
-        "type": "bar",
-        "x": pack(parts),
-        "base": starts.tolist(),
-        "y": [0] * len(parts),
-        "orientation": "h",
-        "customdata": names,
-        "hovertemplate": Rich("%{customdata}<br><b>%{x:.4g}</b><extra></extra>"),
-        "marker": {
-            "color": [color if name == main else colors.line for name in names],
-            "line": {"color": colors.surface, "width": 1.5},
-            "pattern": {
-                **_HATCH,
-                "shape": ["" if i < first_group else "/" for i in range(len(parts))],
-                "fgcolor": colors.faint,
-            },
-        },
-    }
+    inks = [color if name == main else colors.line for name in names]
     named = [i for i, share in enumerate(parts) if share >= _NARROW]
     texts = [
         text
@@ -131,7 +113,7 @@ def draw_stack(shares: Mapping[str, float], main: str, groups: int, colors: Pale
         for text in _name_part(names[i], float(parts[i]), float(starts[i]), line % 2, i >= first_group, colors)
     ]
     return make_chart(
-        [bars],
+        [_draw_shares(shares, starts, inks, first_group, colors)],
         194,
         colors,
         top=24,
@@ -142,6 +124,31 @@ def draw_stack(shares: Mapping[str, float], main: str, groups: int, colors: Pale
         xaxis=set_axis(colors, range=[0, 1], showticklabels=False),
         yaxis=set_axis(colors, showticklabels=False, range=[-0.5, 0.5]),
     )
+
+
+def _draw_shares(
+    shares: Mapping[str, float], starts: np.ndarray, inks: Sequence[str], first_group: int, colors: Palette
+) -> Spec:
+    """The parts of a stack, each from where the one before it ends; from the first group on they are hatched."""
+    count = len(shares)
+    return {
+        "type": "bar",
+        "x": pack(np.array(list(shares.values()))),
+        "base": starts.tolist(),
+        "y": [0] * count,
+        "orientation": "h",
+        "customdata": list(shares),
+        "hovertemplate": Rich("%{customdata}<br><b>%{x:.4g}</b><extra></extra>"),
+        "marker": {
+            "color": list(inks),
+            "line": {"color": colors.surface, "width": 1.5},
+            "pattern": {
+                **_HATCH,
+                "shape": ["" if i < first_group else "/" for i in range(count)],
+                "fgcolor": colors.faint,
+            },
+        },
+    }
 
 
 def _name_part(name: str, share: float, at: float, line: int, many: bool, colors: Palette) -> list[Spec]:
@@ -165,21 +172,8 @@ def draw_rank_curve(
     lines = [_draw_ranks(shares, ranks, {"color": color, "width": 2})]
     if before is not None:
         lines.append(_draw_ranks(before, ranks, {"color": colors.faint, "width": 1.5, "dash": "dot"}))
-    at = list(marks.values())
-    points = {
-        "type": "scatter",
-        "x": at,
-        "y": [float(shares[rank - 1]) for rank in at],
-        "mode": "markers+text",
-        "text": list(marks),
-        "textposition": "top right",
-        "textfont": set_font(colors.text),
-        "cliponaxis": False,
-        "marker": {"color": color, "size": 9},
-        "hovertemplate": Rich("%{text}<br>rank %{x:,}<br><b>%{y:.4g}</b><extra></extra>"),
-    }
     return make_chart(
-        [*lines, points],
+        [*lines, _mark_ranks(marks, shares, colors, color)],
         190,
         colors,
         right=16,
@@ -195,6 +189,23 @@ def draw_rank_curve(
             range=[-7.5, 0.2],
         ),
     )
+
+
+def _mark_ranks(marks: Mapping[str, int], shares: np.ndarray, colors: Palette, color: str) -> Spec:
+    """Words at their ranks on the curve."""
+    at = list(marks.values())
+    return {
+        "type": "scatter",
+        "x": at,
+        "y": [float(shares[rank - 1]) for rank in at],
+        "mode": "markers+text",
+        "text": list(marks),
+        "textposition": "top right",
+        "textfont": set_font(colors.text),
+        "cliponaxis": False,
+        "marker": {"color": color, "size": 9},
+        "hovertemplate": Rich("%{text}<br>rank %{x:,}<br><b>%{y:.4g}</b><extra></extra>"),
+    }
 
 
 def _draw_ranks(shares: np.ndarray, ranks: np.ndarray, line: Spec) -> Spec:

@@ -57,11 +57,7 @@ def draw_weights(
     )
     row, top = max(LOWEST, min(ROW, HIGHEST // count)), measure_top(words)
     scale = {**chart.traces[0]["colorbar"], "y": 0, "yanchor": "top"}
-    shade = {position: float(values[query - start, position - start]) / end for position in texts}
-    written = [
-        write_text(text, position, query, set_font(colors.surface if shade[position] > _LIGHT else colors.text))
-        for position, text in texts.items()
-    ]
+    shades = {position: float(values[query - start, position - start]) / end for position in texts}
     ticks = Side("key", words, start).ticks(count, max(1, -(-count * _APART // _ACROSS)))
     rows = Side("query", words, start).ticks(count, -(-_DOWN // row))
     layout = {
@@ -70,9 +66,17 @@ def draw_weights(
         "margin": {"l": 8, "r": _RIGHT, "t": top, "b": _BELOW},
         "xaxis": {**chart.layout["xaxis"], **ticks, "side": "top", "automargin": False, "title": {"text": ""}},
         "yaxis": {**chart.layout["yaxis"], **rows, "tickangle": 0},
-        "annotations": [*chart.layout["annotations"], *written],
+        "annotations": [*chart.layout["annotations"], *_write_shares(texts, shades, query, colors)],
     }
     return replace(chart, traces=({**chart.traces[0], "colorbar": scale},), layout=layout)
+
+
+def _write_shares(texts: Mapping[int, str], shades: Mapping[int, float], row: int, colors: Palette) -> list[Spec]:
+    """Numbers in cells of a row, each in the ink that can be read there. shades: of the cells, 1 at the scale's end."""
+    return [
+        write_text(text, position, row, set_font(colors.surface if shades[position] > _LIGHT else colors.text))
+        for position, text in texts.items()
+    ]
 
 
 def draw_overview(
