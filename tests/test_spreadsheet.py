@@ -11,6 +11,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.ui.frame.spreadsheet import write_csv
 from bertviz_core.ui.panels import derived, panel
 from bertviz_core.ui.panels.derived import Values
+from bertviz_core.ui.views import predictions
 from tests.factory import VOCABULARY, random_checkpoint
 
 FORMULAS = ('=HYPERLINK("https://example.org";"x")', "+1", "-1+2", "@SUM(1)", "\t=1", "\r=1", "\n=1", "＝1")
@@ -51,3 +52,12 @@ def test_tokens_are_saved_as_texts(tmp_path, monkeypatch):
     rows = downloads(monkeypatch, panel, panel.show_values, trace, Address("embeddings.sum"))
     assert [row[:2] for row in rows[1:]] == [["0", "[CLS]"], ["1", "'="], ["2", "'+"], ["3", "cat"], ["4", "[SEP]"]]
     np.testing.assert_array_equal(np.array([row[2:] for row in rows[1:]], np.float32), trace["embeddings.sum"])
+
+
+def test_no_word_in_a_table_on_screen_begins_a_formula(monkeypatch):
+    """Streamlit's own button saves such a table as it is."""
+    trace, found = bv.run(bv.load_model("bundled"), "= + - @"), []
+    monkeypatch.setattr(predictions.st, "dataframe", lambda rows, **_: found.extend(rows))
+    predictions._show_top_table(trace, range(6))
+    cells = [cell for row in found for cell in row.values()]
+    assert any("+" in cell for cell in cells) and not any(cell.startswith(tuple("=+-@")) for cell in cells)

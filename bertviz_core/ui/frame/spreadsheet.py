@@ -25,5 +25,11 @@ def write_csv(rows: Iterable[Iterable[str | float]]) -> bytes:
     return out.getvalue()
 
 
+def quote_formula(word: str) -> str:
+    """A word for a table on screen, which Streamlit's own button saves as it is: in quotes where it begins like a
+    formula."""
+    return f"“{word}”" if word.startswith(_BEGINS) else word
+
+
 def _mark(cell: str | float) -> str | float:
     return _TEXT + cell if isinstance(cell, str) and cell.startswith(_BEGINS) else cell

@@ -22,6 +22,7 @@ from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame.spreadsheet import quote_formula
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import CELLS, draw_share_bars
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
@@ -141,7 +142,7 @@ def _show_words(view: View, final: int) -> None:
     ranks, name = seen.ranks(final), view.trace.model.tokenizer.name
     rows = []
     for stage, probs in zip(stages, seen.probs, strict=True):
-        best = [f"{name(i)} {format_number(float(probs[i]))}" for i in rank_top(probs, WORDS)]
+        best = [f"{quote_formula(name(i))} {format_number(float(probs[i]))}" for i in rank_top(probs, WORDS)]
         rows.append(
             {
                 "after": stage,

@@ -27,6 +27,7 @@ from bertviz_core.formula.tex import take_ends, write_sum
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame.spreadsheet import quote_formula
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import open_card
 from bertviz_core.ui.panels.charts import draw_tensor
@@ -228,7 +229,10 @@ def _show_top_table(trace: Trace, shown: Sequence[int]) -> None:
     rows = [
         {
             "token": names[i],
-            **{f"top {k + 1}": f"{w} {format_number(p)}" for k, (w, p, _) in enumerate(rank_words(trace, i, 5))},
+            **{
+                f"top {k + 1}": f"{quote_formula(w)} {format_number(p)}"
+                for k, (w, p, _) in enumerate(rank_words(trace, i, 5))
+            },
         }
         for i in shown
     ]
