@@ -1,5 +1,6 @@
 """What the drawer says of a number, for every step of every program: true, complete, and adding up."""
 
+import itertools
 import random
 import re
 from html import unescape
@@ -215,6 +216,23 @@ def test_an_id_ends_the_walk_with_the_way_that_led_there(rome):
     assert "it id **103**." in str(card.sentence) and "The walk ends here." in str(card.sentence)
     assert "The way you came, 2 steps" in card.more and card.more.count("<tr") == 2
     assert [row.cells[1].text for row in card.table.rows if row.own] == ["[MASK]"]
+
+
+def close(trace, address):
+    """The cells of the row that stands for what is not listed, without those that are empty."""
+    (row,) = explain(trace, address)[2].table.ends
+    return [cell.text.replace("\N{NO-BREAK SPACE}", " ") for cell in row.cells if cell.text]
+
+
+def test_what_is_not_listed_is_counted_in_words_and_added_up_by_itself(bundled):
+    """All padding has a weight of exactly 0, and so do others of it together, however the rest adds up."""
+    eleven = bv.run(bundled, "The [MASK] of [MASK] is a [MASK] city.")
+    assert len(eleven.tokens) == 11
+    assert close(eleven, "encoder.layer.0.attention.self.context[token=2,concat=190]")[0] == "1 other"
+    padded = bv.run(bundled, "The cat sat on the mat.", pad_to=16)
+    for layer, head in itertools.product(range(6), range(12)):
+        weight = f"encoder.layer.{layer}.attention.self.probs[head={head},query=2,key=0]"
+        assert close(padded, weight) == ["6 others", "0.0000", "0 %"]
 
 
 @pytest.mark.parametrize("count", range(13))

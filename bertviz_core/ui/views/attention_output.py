@@ -84,7 +84,7 @@ def show_brought(view: View) -> Derived:
 
 def _draw_brought(rows: np.ndarray, total: np.ndarray, words: Sequence[str], others: int, colors: Palette) -> Chart:
     """What is longest, row by row; the others, if there are any, in one row; the sum."""
-    rest = {f"{others} others": total - rows.sum(axis=0)} if others else {}
+    rest = {write_count(others, "other"): total - rows.sum(axis=0)} if others else {}
     drawn = np.stack([*rows, *rest.values(), total])
     names = Side("from", [*words, *rest, "sum"])
     return draw_heatmap(drawn, names, Side("head_dim"), colors, VALUE, end=find_robust_limit(drawn))

@@ -19,7 +19,7 @@ from bertviz_core.figures.taken import BarColumn, Squares, draw_bar_columns, dra
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_percent, format_short
 from bertviz_core.formula.steps import ATTENTION, VALUE
-from bertviz_core.formula.texts import name_token
+from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.programs.names import CONTEXT, SELF_ATTENTION
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import label_tokens
@@ -239,7 +239,7 @@ def _show_every(view: View, found: Bringing) -> None:
 def _list_rows(view: View, found: Bringing) -> list[str]:
     """The drawn tokens, and what the others are together."""
     names, others = label_tokens(view.trace), found.others
-    return [names[i] for i in found.shown] + ([f"{others} others"] if others else [])
+    return [names[i] for i in found.shown] + ([write_count(others, "other")] if others else [])
 
 
 def _draw_one(view: View, found: Bringing) -> Chart:
@@ -254,7 +254,7 @@ def _draw_one(view: View, found: Bringing) -> Chart:
         return np.array([*row[found.shown], *([other] if rest else []), last], dtype=np.float64)
 
     def leave_out(row: np.ndarray) -> float:
-        return float(row.sum() - row[found.shown].sum())
+        return float(np.delete(row, found.shown).sum())
 
     own_weights = found.found.weights[found.head]
     weight = collect(own_weights, leave_out(own_weights), np.nan)

@@ -26,6 +26,7 @@ from bertviz_core.figures.feed_forward import draw_neurons, draw_parts
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent, format_short, write_fixed
 from bertviz_core.formula.steps import FFN
+from bertviz_core.formula.texts import write_count
 from bertviz_core.sharing.findings import Found
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import style
@@ -314,4 +315,4 @@ def _group(found: Neurons) -> dict[str, list[int]]:
     """All neurons, by name of the row that they share: the strongest alone, then all others."""
     top = found.strongest(_FIRST)
     rest = np.setdiff1d(np.arange(len(found.active)), top).tolist()
-    return {f"neuron {i}": [i] for i in top} | ({f"{len(rest):,} others": rest} if rest else {})
+    return {f"neuron {i}": [i] for i in top} | ({write_count(len(rest), "other"): rest} if rest else {})

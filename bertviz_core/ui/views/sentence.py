@@ -16,7 +16,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import NORM, PREDICTION
 from bertviz_core.formula.tex import bracket_negative, take_ends, write_sum
-from bertviz_core.formula.texts import name_token
+from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
@@ -216,7 +216,7 @@ def _show_evidence(view: View, address: Address, names: tuple[str, ...]) -> Deri
     best = rank_top(np.abs(found), _COMPONENTS)
     total = float(found.sum()) + bias
     rows = [*found[best].tolist(), float(np.delete(found, best).sum()), bias, total]
-    words = [*(f"component {i}" for i in best), f"{len(found) - len(best)} others", "bias", "together"]
+    words = [*(f"component {i}" for i in best), write_count(len(found) - len(best), "other"), "bias", "together"]
     terms = [bracket_negative(format_latex(term)) for term in take_ends([*found.tolist(), bias])]
     over = ("0", "the other one", "the mean of the others")[min(len(names), 3) - 1]
     return Derived(

@@ -95,7 +95,7 @@ def render_terms(tokens: Sequence[str], record: StepRecord) -> str:
     ]
     rest = sum(record.terms) - sum(record.terms[i] for i in shown)
     if more := len(record.hidden) - len(shown):
-        rows.append(_render_row(f"{more} others", "", format_number(rest), ""))
+        rows.append(_render_row(write_count(more, "other"), "", format_number(rest), ""))
     heads = table_html.write_heads(("hidden", "P before", "−log P", "P after"))
     return table_html.write_table(heads, [*rows, *_render_sums(record)], "bv-terms")
 

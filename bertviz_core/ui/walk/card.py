@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from html import escape
 from itertools import zip_longest
 
+import numpy as np
+
 from bertviz_core.analysis.claims import Part, Said
 from bertviz_core.analysis.naming import find_noun
 from bertviz_core.formula.address import Address
@@ -197,6 +199,9 @@ def _render_more(count: int, columns: int) -> str:
     return f'<tr class="bv-more"><td colspan="{columns}">{button}</td></tr>'
 
 
-def close_sum(name: str, columns: int, amount: float) -> Row:
-    """The row that stands for all parts that are not listed."""
-    return Row((Cell(name), *(Cell("") for _ in range(columns - 2)), Cell(format_number(amount))), quiet=True)
+def close_sum(parts: np.ndarray, listed: Sequence[int], columns: int) -> list[Row]:
+    """The row that stands for all parts that are not listed; none where there are no others."""
+    others = np.delete(parts, list(listed))
+    empty = (Cell("") for _ in range(columns - 2))
+    row = Row((Cell(write_count(len(others), "other")), *empty, Cell(format_number(float(others.sum())))), quiet=True)
+    return [row] if len(others) else []

@@ -64,7 +64,7 @@ def _draw_softmax(view: View, why: Explanation, scores: Symbol, axis: str, large
     # A masked score lies so far below that no bar could show it.
     drawn = np.where(before[shown] > MASKED, before[shown], np.nan)
     figure = draw_softmax_row(drawn, after[shown], names, picked, view.colors, _choose_color(view, why))
-    others = float(after.sum() - after[shown].sum())
+    others = float(np.delete(after.astype(np.float64), shown).sum())
     more = (
         f" The {len(shown)} largest of {len(after):,}; the others together have {format_percent(others)}."
         if len(shown) < len(after)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -129,7 +129,7 @@ def _list_entropy(trace: Trace, row: Address, weights: np.ndarray, bits: np.ndar
         for i in order
     ]
     heading = f"Made from {write_count(len(parts), 'weight')}, largest part first"
-    return Table(heading, (KEY.name, "weight", "\N{MINUS SIGN}log₂", "part"), rows, _close(parts, order))
+    return Table(heading, (KEY.name, "weight", "\N{MINUS SIGN}log₂", "part"), rows, card.close_sum(parts, order, 4))
 
 
 def _tell_entropy(trace: Trace, row: Address, number: float, count: int) -> Said:
@@ -151,8 +151,8 @@ def _tell_entropy(trace: Trace, row: Address, number: float, count: int) -> Said
 def _draw_entropy(trace: Trace, parts: np.ndarray, number: float) -> str:
     best = rank_top(parts, _PIECES if len(parts) > _PIECES + 1 else len(parts))
     pieces = [Piece(card.name_place(trace, KEY.name, i), float(parts[i])) for i in best]
-    if rest := len(parts) - len(best):
-        pieces.append(Piece(f"{rest:,} others", float(parts.sum() - parts[best].sum())))
+    if len(others := np.delete(parts, best)):
+        pieces.append(Piece(write_count(len(others), "other"), float(others.sum())))
     return draw_waterfall(pieces, Piece(ENTROPY, number))
 
 
@@ -247,13 +247,7 @@ def _list_products(parts: np.ndarray, one: Compared, two: Compared) -> Table:
         for i in order
     ]
     heading = f"Made from {write_count(len(parts), 'product')}, largest first"
-    return Table(heading, ("component", one.title, two.title, "part"), rows, _close(parts, order))
-
-
-def _close(parts: np.ndarray, order: Sequence[int]) -> list[Row]:
-    """The row for the parts that are not listed."""
-    rest, left = len(parts) - len(order), float(parts.sum() - parts[list(order)].sum())
-    return [card.close_sum(f"{rest:,} others", 4, left)] if rest else []
+    return Table(heading, ("component", one.title, two.title, "part"), rows, card.close_sum(parts, order, 4))
 
 
 _MAKERS = {ENTROPY: _work_out_entropy, COSINE: _work_out_cosine}

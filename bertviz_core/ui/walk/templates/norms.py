@@ -168,8 +168,7 @@ def explain_mean(view: View, why: Explanation, found: Parts, mean: Mean) -> Card
         Row((Cell(find_noun(cell.path).title, cell), card.number(trace, cell), Cell("")), lead=True)
         for cell in found.shared
     ]
-    rest = len(amounts) - len(order)
-    ends = [card.close_sum(f"{rest:,} others", 3, float(amounts.sum() - amounts[order].sum()))] if rest else []
+    ends = card.close_sum(amounts, order, 3)
     part = "part of the variance" if found.shared else "part of the mean"
     columns = ("component" if axis in ("hidden", "transform") else axis, "number", part)
     table = Table(f"Made from {len(amounts):,} numbers, largest part first", columns, [*shared, *rows], ends)

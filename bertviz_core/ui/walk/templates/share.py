@@ -13,7 +13,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import KEY, VOCAB
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.numbers import format_number, format_percent, format_short
-from bertviz_core.formula.texts import name_token
+from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.walk import card
@@ -62,15 +62,15 @@ def choose_shown(shares: np.ndarray, own: int) -> list[int]:
 
 
 def _sum_up(powers: np.ndarray, shares: np.ndarray, shown: list[int], rest: int) -> Row:
-    left = [float(each.sum() - each[shown].sum()) for each in (powers, shares)]
+    left = [float(np.delete(each, shown).sum()) for each in (powers, shares)]
     numbers = (Cell(format_number(left[0])), Cell(format_percent(left[1])))
-    return Row((Cell(f"{rest:,} others"), Cell(""), *numbers), quiet=True)
+    return Row((Cell(write_count(rest, "other")), Cell(""), *numbers), quiet=True)
 
 
 def _draw(trace: Trace, axis: str, shares: np.ndarray, shown: list[int], own: int) -> str:
     parts = [Share(card.name_place(trace, axis, i), float(shares[i]), i == own) for i in shown]
-    left = max(0.0, float(shares.sum() - shares[shown].sum()))
-    others = [Share(f"{len(shares) - len(shown):,} others", left, rest=True)] if len(shown) < len(shares) else []
+    left = np.delete(shares, shown)
+    others = [Share(write_count(len(left), "other"), float(left.sum()), rest=True)] if len(left) else []
     return draw_shares([*parts, *others])
 
 

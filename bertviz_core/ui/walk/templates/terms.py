@@ -146,9 +146,7 @@ def list_terms(
     listed = [_list_row(trace, factors, *places[k], float(amounts[k])) for k in order]
     what = "product" if len(factors) > 1 else "part"
     columns = (_name_places(factors[0]), *(_title_factor(trace, factors, block) for block in factors), what)
-    rest, left = len(amounts) - len(order), float(amounts.sum() - amounts[order].sum())
-    ends = [card.close_sum(f"{rest:,} others", len(columns), left)] if rest else []
-    ends += [_list_single(group, len(columns)) for group in single]
+    ends = [*card.close_sum(amounts, order, len(columns)), *(_list_single(group, len(columns)) for group in single)]
     biased = " and a bias" if single else ""
     return Table(f"Made from {write_count(len(amounts), what)}{biased}, largest first", columns, [*lead, *listed], ends)
 
