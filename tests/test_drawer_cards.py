@@ -3,6 +3,7 @@
 import itertools
 import random
 import re
+from dataclasses import replace
 from html import unescape
 
 import numpy as np
@@ -17,6 +18,7 @@ from bertviz_core.ui.walk.card import Cell, Row, Table, render_table
 from bertviz_core.ui.walk.explain import work_out
 from bertviz_core.ui.walk.rendering import _render_line, render_head
 from bertviz_core.ui.walk.templates.choosing import explain_number
+from bertviz_core.ui.walk.templates.reads import explain_end
 from bertviz_core.ui.walk.templates.share import tell_share
 from tests.canvas import look
 from tests.factory import random_checkpoint
@@ -233,6 +235,17 @@ def test_what_is_not_listed_is_counted_in_words_and_added_up_by_itself(bundled):
     for layer, head in itertools.product(range(6), range(12)):
         weight = f"encoder.layer.{layer}.attention.self.probs[head={head},query=2,key=0]"
         assert close(padded, weight) == ["6 others", "0.0000", "0 %"]
+
+
+def test_of_a_hidden_token_the_drawer_says_what_the_tokenizer_made(bundled):
+    """The id of [MASK] is none that the tokenizer made of the word; of a [MASK] that was typed it is."""
+    typed, hidden = (bv.run(bundled, "The doctor said that she was [MASK].", masked=at) for at in ((), (2,)))
+    view = replace(look(hidden), typed=typed.encoding)
+    said = [str(explain_end(view, hidden.explain(f"input_ids[token={i}]"), ()).sentence) for i in range(9)]
+    doctor = typed.encoding.ids[2]
+    assert said[2].startswith(f"“[MASK]” at position 2: it hides “doctor”, id {doctor}; ")
+    assert "given id **103** instead" in said[2] and "tokenizer" not in said[2]
+    assert "“[MASK]” at position 7: the tokenizer made it id **103**." in said[7] and "it id **2056**" in said[3]
 
 
 @pytest.mark.parametrize("count", range(13))

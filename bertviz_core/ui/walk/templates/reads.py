@@ -99,7 +99,7 @@ def explain_end(view: View, why: Explanation, way: Way) -> Card:
     if is_put(trace, cell):
         made = "the step computes" if cell.path in trace.addresses else "the tokenizer made"
         return Card(say(f"Set by a what-if change; it replaces what {made}. The walk ends here."))
-    return _explain_input(trace, cell, way)
+    return _explain_input(view, cell, way)
 
 
 def _explain_parameter(trace: Trace, cell: Address) -> Card:
@@ -165,16 +165,24 @@ def tell_parameter(trace: Trace, cell: Address, values: np.ndarray) -> Said:
     )
 
 
-def _explain_input(trace: Trace, cell: Address, way: Way) -> Card:
-    token, value = cell.at["token"], int(trace[cell].item())
+def _explain_input(view: View, cell: Address, way: Way) -> Card:
+    trace, token = view.trace, cell.at["token"]
+    value = int(trace[cell].item())
     tokens = "".join(
         f'<span class="bv-idchip{" bv-hot" if i == token else ""}">{card.escape(text)}<sub>{int(each)}</sub></span>'
         for i, (text, each) in enumerate(zip(trace.tokens, trace[cell.whole], strict=True))
     )
-    told = _TELLS.get(cell.path, "an input.").format(value=value)
-    said = f"{name_token(trace.tokens, token)}: {told} The walk ends here."
+    said = f"{name_token(trace.tokens, token)}: {_tell_input(view, cell, value)} The walk ends here."
     table = _list_neighbours(trace, value) if cell.path == "input_ids" else None
     return Card(say(said), table, f'<div class="bv-idchips">{tokens}</div>', more=_list_way(trace, way))
+
+
+def _tell_input(view: View, cell: Address, value: int) -> str:
+    """What an input says of its token; of one that is hidden, what the tokenizer made of the word as well."""
+    token, typed = cell.at["token"], view.typed
+    if cell.path == "input_ids" and token in view.masked:
+        return f"it hides “{typed.tokens[token]}”, id {typed.ids[token]}; the model is given id **{value}** instead."
+    return _TELLS.get(cell.path, "an input.").format(value=value)
 
 
 _TELLS = {
