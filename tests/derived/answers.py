@@ -192,7 +192,7 @@ def story_steps(s: Scene) -> Truth:
     """Each number of the story, by the address that its button opens; and how many steps and stops there are."""
     values, stops = list_values(s), s.shown.find("story", "Without each stop").tables[0].rows
     return Truth(
-        told=[len(values), len(stops)], tables=[{"value": values}], rows=[str(i + 1) for i in range(len(values))]
+        told=[len(values) - 1, len(stops)], tables=[{"value": values}], rows=[str(i + 1) for i in range(len(values))]
     )
 
 

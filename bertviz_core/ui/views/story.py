@@ -161,10 +161,11 @@ def _tell_way(story: Story) -> str:
     if len(story.turns) == 1:
         return "The way ends where it begins: a change put this number there, in place of what is computed."
     made = "" if story.token is None else " of those computed from the token ids"
+    steps = len(story.turns) - 1
     return (
-        f"{write_count(len(story.turns), 'step')}, each to the part that counts most{made}: in a sum the largest in "
-        "size, in a softmax the score that moves the result most, in attention the value. A stop is where the token, "
-        "the head or the component changes, or the embeddings begin: "
+        f"{write_count(steps, 'step')}, {'each ' if steps > 1 else ''}to the part that counts most{made}: in a sum the "
+        "largest in size, in a softmax the score that moves the result most, in attention the value. A stop is where "
+        "the token, the head or the component changes, or the embeddings begin: "
         f"{write_count(len(story.stops), 'stop')}. Beside a link stands the part that is followed; the link is as "
         "thick as its share of the number before it."
     )

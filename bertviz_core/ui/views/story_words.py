@@ -85,8 +85,8 @@ def render_steps(
         for i in shown
         for turn in (turns[i],)
     )
-    heads = table_html.write_heads(("step", "name", "value", *(["goes on with"] if followed else ())))
-    return table_html.write_region("Table by step", table_html.write_table(heads, rows), "bv-table bv-steps")
+    heads = table_html.write_heads(("no.", "name", "value", *(["goes on with"] if followed else ())))
+    return table_html.write_region("Table by number", table_html.write_table(heads, rows), "bv-table bv-steps")
 
 
 def name_part(turn: Turn) -> str:
