@@ -16,10 +16,7 @@ from bertviz_core.ui.frame.site import PAGES
 from tests.test_pages import APP
 
 BIRD = "The early bird catches the [MASK]."
-ABOUT = (
-    "7 of 16 tokens have attention mask 0, as padding has: drawn, but left out of every mean, count, largest and "
-    "nearest."
-)
+ABOUT = "7 of 16 tokens have attention mask 0, as padding has: drawn, but left out of every mean, largest and nearest."
 OF_A_SENTENCE = [info.name for info in PAGES if info.of_sentence]
 # What is said of the picture itself, in which padding has rows: which of these are drawn.
 _DRAWN = re.compile(

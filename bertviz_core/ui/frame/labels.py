@@ -33,7 +33,7 @@ def tell_padding(encoding: Encoding) -> str:
         return ""
     some = "1 of {} tokens has" if left_out == 1 else f"{left_out} of {{}} tokens have"
     return (
-        f"{some.format(len(encoding))} attention mask 0, as padding has: drawn, but left out of every mean, count, "
+        f"{some.format(len(encoding))} attention mask 0, as padding has: drawn, but left out of every mean, "
         "largest and nearest."
     )
 
