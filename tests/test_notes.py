@@ -58,8 +58,18 @@ def test_keys_that_are_shown_are_counted_without_padding(padded):
     assert len(shown) == 18 and {30, 31} <= set(shown)
     held = format_percent(float(weights[shown].sum()))
     assert attention_worked.note_shown(view, shown) == (
-        f" Shown: 16 of 25 keys, those with the largest weights, together {held}."
+        " Shown: 16 of 25 keys, those with the largest weights in the row of “\\[PAD\\]” at position 30, "
+        f"together {held}."
     )
+
+
+def test_what_a_longer_key_does_to_a_product_below_0_is_said_of_its_size(rome):
+    """The longer of two keys at one cosine below 0 gives the smaller product, which is larger in size."""
+    query, key = np.array([1.0, 0.0]), np.array([-0.5, 1.0])
+    assert query @ (2 * key) < query @ key < 0 and abs(query @ (2 * key)) > abs(query @ key)
+    view = look(rome)
+    note = attention_worked.show_angles.__wrapped__(view, 5).note
+    assert "At the same cosine a longer key gives a dot product larger in size, above 0 or below. " in note
 
 
 def test_the_first_and_the_last_row_of_the_positions_are_told(rome):
@@ -75,7 +85,8 @@ def test_keys_that_are_shown_though_others_have_larger_weights_are_named(bundled
     view = look(trace, token=5, head=(layer, head))
     said = attention_worked.note_shown(view, attention_worked.choose_shown(view, small))
     named = [name_token(trace.tokens, i) for i in sorted({small, 5}) if row[i] < least]
-    assert f"those with the largest weights and {' and '.join(named)}, together" in said
+    row_of = name_token(trace.tokens, 5)
+    assert f"largest weights in the row of {row_of} and {' and '.join(named)}, together" in said
 
 
 def test_keys_that_are_shown_as_the_longest_or_as_taken_most_are_those(bundled):

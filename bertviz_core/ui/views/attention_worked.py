@@ -17,7 +17,7 @@ from bertviz_core.formula.tex import bracket_negative
 from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.names import SELF_ATTENTION
 from bertviz_core.ui.frame import style
-from bertviz_core.ui.frame.labels import label_tokens
+from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
@@ -118,7 +118,7 @@ def show_angles(view: View, key: int) -> Derived:
             ["cosine", "length of k", "dot product"],
         ),
         note="Cosine 1: query and key have the same direction; 0: they are orthogonal; −1: opposite. At the same "
-        f"cosine a longer key gives a larger dot product, positive or negative. The query's length is "
+        f"cosine a longer key gives a dot product larger in size, above 0 or below. The query's length is "
         f"{format_number(parts.query_norm)}.{tell_undirected(parts)}{note_shown(view, shown)}"
         f"{tell_put(view, locate(view, 'products', query=view.chosen.token))}",
         table=render_table("key k", [names[i] for i in shown], columns, _find_marked(shown, key)),
@@ -240,7 +240,11 @@ def note_shown(view: View, shown: Sequence[int]) -> str:
     row, count = read_row(view, "probs"), len(real & set(shown))
     others = tell_others(view.trace, row, shown, SHOWN)
     held = format_percent(float(row[list(shown)].sum()))
-    return f" Shown: {count} of {len(real)} keys, those with the largest weights{others}, together {held}."
+    word = escape_markdown(read_word(view))
+    return (
+        f" Shown: {count} of {len(real)} keys, those with the largest weights in the row of {word}{others}, "
+        f"together {held}."
+    )
 
 
 def tell_replaced(view: View) -> str:
