@@ -14,6 +14,7 @@ from bertviz_core.analysis.alignment import (
     measure_layers,
     read_ordered,
 )
+from bertviz_core.analysis.slip_numbers import Spot, _measure_padding
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.tracing.store import TraceStore
@@ -74,6 +75,14 @@ def test_traces_with_padding_on_either_side_are_compared_token_by_token(padded):
         read_ordered(article, Address(probs).fix(head=1, query=3)), article[probs][1, 7, ORDER]
     )
     assert measure_end(bert, article, 3) == pytest.approx(cosine(bert[END.format(5)][3], article[END.format(5)][7]))
+
+
+def test_the_length_of_a_padded_sentence_is_said_to_have_its_padding(bundled, padded):
+    """16 tokens are more than the sentence has by itself, which has 12."""
+    bert, plain = padded[0], bv.run(bundled, TEXT)
+    for trace, told in ((bert, "cosine as the sentence is, with its padding"), (plain, "cosine as the sentence is")):
+        note = bv.run(bundled, TEXT, pad_to=len(trace.tokens), program="forward-pass-note")
+        assert told in dict(_measure_padding(Spot(trace, 2, 8, lambda name, more, note=note: note)))
 
 
 def test_the_words_of_a_token_are_its_own_wherever_the_padding_stands(padded):

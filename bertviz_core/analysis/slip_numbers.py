@@ -70,10 +70,16 @@ def _measure_residual(spot: Spot) -> Found:
     yield f"cosine of X and the input of layer {layer}, counted from 0", float(compute_cosine(x, z))
 
 
+def tell_padded(trace: Trace) -> str:
+    """To stand behind the length of a sentence: that its padding is counted, where it has some."""
+    return "" if all(trace.encoding.mask) else ", with its padding"
+
+
 def _measure_padding(spot: Spot) -> Found:
     longest, words = spot.trace.model.config.max_position_embeddings, sum(spot.trace.encoding.mask)
     yield f"of {longest} columns hold padding on this sentence", longest - words
-    for more, told in ((0, "cosine as the sentence is"), (longest - len(spot.trace.tokens), f"at {longest} tokens")):
+    as_is = f"cosine as the sentence is{tell_padded(spot.trace)}"
+    for more, told in ((0, as_is), (longest - len(spot.trace.tokens), f"at {longest} tokens")):
         other = spot.run("forward-pass-note", more)
         cosine = math.nan if other is None else measure_end(spot.trace, other, spot.token)
         if not math.isnan(cosine):
@@ -92,8 +98,7 @@ def _count_pieces(spot: Spot) -> Found:
 
 
 def _count_tokens(spot: Spot) -> Found:
-    padded = "" if all(spot.trace.encoding.mask) else ", with its padding"
-    yield f"tokens of this sentence{padded}", len(spot.trace.tokens)
+    yield f"tokens of this sentence{tell_padded(spot.trace)}", len(spot.trace.tokens)
 
 
 def _measure_epsilon(spot: Spot) -> Found:

@@ -17,8 +17,8 @@ NOTE_SLIPS = (
     Slip("always-full", r"$A_{h,l}$", r"$\mathbb{R}^{512 \times 512}$ and no mask",
          r"$\mathrm{Softmax}(\frac{Q_{h,l}K_{h,l}^T}{\sqrt{d_k}} + M)$", NUMBER,
          "Every input is as long as the longest. What the text leaves is padding, and the softmax attends to it like "
-         "to words. The cosines are those of this token's last vector with BERT's, once with no more tokens than your "
-         "sentence has and once with as many as this model can read; the note prints 512."),
+         "to words. The cosines are those of this token's last vector with BERT's, once with as many tokens as your "
+         "sentence is read with and once with as many as this model can read; the note prints 512."),
     Slip("row-bias", "$b_l^{ffnn}$, $b_l^{out}$", r"a row of $1 \times d_{ffnn}$, added to a whole matrix",
          r"$\mathbf{1}\, b_l^{ffnn}$", CONTRADICTION,
          "The sizes that the note prints on both sides of the plus do not match; the definition (002) writes the "

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.alignment import guess_words, measure_end
+from bertviz_core.analysis.slip_numbers import tell_padded
 from bertviz_core.documents import NOTE
 from bertviz_core.documents.note import TOKENS
 from bertviz_core.formula.numbers import format_number
@@ -37,7 +38,8 @@ def show_lengths(view: View) -> None:
     trace, token = view.trace, view.chosen.token
     count, longest = len(trace.tokens), _find_longest(view)
     most = "as the note prints it" if longest == TOKENS else "as many as this model reads"
-    runs = {count: "as your sentence is", longest: most}
+    padded = tell_padded(trace)
+    runs = {count: f"as your sentence is{padded}", longest: most}
     heading = Heading("The note at two lengths", "", r"\cos(x^{(L)}, y^{(L)})", "two passes of the note")
     with open_card(view, PREDICTION, heading, f"token {token}", name="documents-lengths"):
         told = []
@@ -52,5 +54,5 @@ def show_lengths(view: View) -> None:
         st.caption(
             f"Cosine with BERT's vector of {escape_markdown(name_token(trace.tokens, token))} after the last layer: "
             f"{', '.join(told)}. Every input of the note has {TOKENS} tokens, and it has no mask: its softmax attends "
-            "to the padding. What is compared above is at your sentence's length."
+            f"to the padding. What is compared above is at your sentence's length{padded}."
         )
