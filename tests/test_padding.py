@@ -1,6 +1,7 @@
 """Padding is no token of the sentence: whatever a page says of a padded one, it says of the sentence alone."""
 
 import re
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -11,8 +12,10 @@ import bertviz_core as bv
 from bertviz_core.analysis.layers import find_principal_components, project_stages, stack_vectors
 from bertviz_core.analysis.what_if import list_moved, measure_moved
 from bertviz_core.formula.address import Address
+from bertviz_core.ui.frame.pages_menu import count
 from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.frame.site import PAGES
+from tests.canvas import look
 from tests.test_pages import APP
 
 BIRD = "The early bird catches the [MASK]."
@@ -25,6 +28,13 @@ _DRAWN = re.compile(
     r"| Difference: [^ ]+\.\]"  # of a number in single precision and in double
 )
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
+
+
+def test_the_menu_counts_the_tokens_that_the_text_becomes(bundled):
+    """Padding is none of them: no text becomes that."""
+    plain, padded = bv.run(bundled, BIRD), bv.run(bundled, BIRD, pad_to=16)
+    view = replace(look(padded), typed=plain.encoding)
+    assert (len(plain.tokens), len(padded.tokens), count(view)["tokens"]) == (9, 16, "9")
 
 
 def opened(page, **query):

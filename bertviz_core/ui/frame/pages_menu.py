@@ -41,7 +41,7 @@ def count(view: View) -> Mapping[str, str]:
     trace = view.trace
     config = trace.model.config
     numbers = {
-        "tokens": len(trace.tokens),
+        "tokens": len(view.typed),
         "hidden": config.hidden_size,
         "heads": config.num_attention_heads,
         "all_heads": config.num_hidden_layers * config.num_attention_heads,
