@@ -4,6 +4,7 @@ import base64
 import csv
 import io
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -70,6 +71,15 @@ def test_what_a_longer_key_does_to_a_product_below_0_is_said_of_its_size(rome):
     view = look(rome)
     note = attention_worked.show_angles.__wrapped__(view, 5).note
     assert "At the same cosine a longer key gives a dot product larger in size, above 0 or below. " in note
+
+
+@pytest.mark.parametrize(("token", "first", "last"), [(0, 0, 23), (150, 138, 161), (302, 279, 302)])
+def test_of_a_long_text_the_rows_of_the_table_of_lengths_are_told(bundled, rome, token, first, last):
+    view = look(bv.run(bundled, "a " * 300 + "[MASK]"), token=token)
+    assert embeddings.tell_listed(view) == f"Shown: tokens {first}–{last} of 303."
+    rows = re.findall(r"<tr[^>]*><th[^>]*>(\d+) ", embeddings._render_lengths(view))
+    assert [int(row) for row in rows] == [*range(first, last + 1)]
+    assert embeddings.tell_listed(look(rome)) == ""
 
 
 def test_the_first_and_the_last_row_of_the_positions_are_told(rome):

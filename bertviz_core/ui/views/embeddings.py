@@ -206,6 +206,8 @@ def show_lengths(view: View, component: int) -> None:
     heading = Heading("How long the three rows and their sum are", "", LENGTH)
     with open_card(view, EMBEDDING, heading, ", ".join(map(str, PARTS.values()))):
         show_passes_html(view, [_render_lengths(one) for one in view.passes])
+        if part := tell_listed(view):
+            st.caption(part)
     token = view.chosen.token
     rows = [PARTS["sum"], NORM.enter("normalized"), NORM]
     show_panel(
@@ -221,9 +223,19 @@ def show_lengths(view: View, component: int) -> None:
     show_moments(view, NORM)
 
 
+def tell_listed(view: View) -> str:
+    """Which tokens have a row in the table of lengths; nothing where all have."""
+    shown, count = _choose_rows(view), len(view.trace.tokens)
+    return f"Shown: tokens {shown.start}–{shown.stop - 1} of {count}." if len(shown) < count else ""
+
+
+def _choose_rows(view: View) -> range:
+    return center_range(view.chosen.token, _ROWS, len(view.trace.tokens))
+
+
 def _render_lengths(view: View) -> str:
     """How long the three vectors and their sum are, token by token, around the chosen one."""
-    shown = center_range(view.chosen.token, _ROWS, len(view.trace.tokens))
+    shown = _choose_rows(view)
     lengths = {name: compute_norms(view.trace[part][shown.start : shown.stop]).tolist() for name, part in PARTS.items()}
     longest = max(map(max, lengths.values()))
     color = view.colors.kinds[EMBEDDING]
