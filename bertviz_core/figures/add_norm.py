@@ -213,13 +213,7 @@ def draw_aligned(strips: Sequence[Strip], chosen: int, colors: Palette) -> Chart
         shapes += [_draw_ground(below, top, colors), *_draw_band(strip, axis)]
         top = below - _GAP
     width = len(strips[0].values)
-    across = {
-        "range": [-1.5, width + 0.5],
-        "anchor": "free",
-        "position": 0,
-        "tickvals": [0, chosen, width - 1],
-        "automargin": False,
-    }
+    across = {"range": [-1.5, width + 0.5], "anchor": "free", "position": 0, "tickvals": [0, chosen, width - 1]}
     return make_chart(
         traces,
         sum(heights) + 42,
@@ -232,7 +226,7 @@ def draw_aligned(strips: Sequence[Strip], chosen: int, colors: Palette) -> Chart
         hovermode="x",
         annotations=texts,
         shapes=[*shapes, _frame(chosen, colors)],
-        xaxis=set_axis(colors, _READ, standoff=2, **across),
+        xaxis=set_axis(colors, _READ, standoff=2, **across, automargin=False),
         **axes,
     )
 

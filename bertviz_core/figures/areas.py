@@ -29,17 +29,9 @@ def draw_areas(columns: Mapping[str, Mapping[str, int]], inks: Mapping[str, str]
     starts = [end - size for end, size in zip(ends, sums.values(), strict=True)]
     tiles, beside = [], []
     for (column, parts), start in zip(columns.items(), starts, strict=True):
-        share, below = sums[column] / whole, 0.0
-        for name, count in parts.items():
-            height = count / max(sums[column], 1)
-            between = " · " if share >= _BROAD else "<br>"
-            text = Rich(f"{escape(name)}<br>{count:,}{between}{format_percent(count / whole)}")
-            room = share >= _WIDE and height >= _HIGH
-            said = Rich(f"{escape(column)}: {text}")
-            tiles.append((start / whole, share, below, height, text if room else "", said, inks[name]))
-            if share < _WIDE:
-                beside.append((below + height / 2, f"{name} {format_percent(count / whole)}"))
-            below += height
+        cut, texts = _cut(column, parts, (start / whole, sums[column] / whole), whole, inks)
+        tiles += cut
+        beside += texts
     named = [
         (name, start, size) for (name, size), start in zip(sums.items(), starts, strict=True) if size / whole >= _WIDE
     ]
@@ -63,6 +55,26 @@ def draw_areas(columns: Mapping[str, Mapping[str, int]], inks: Mapping[str, str]
         yaxis=set_axis(colors, range=[1, 0], visible=False, zeroline=False),
         annotations=_write_beside(beside, colors),
     )
+
+
+def _cut(
+    column: str, parts: Mapping[str, int], across: tuple[float, float], whole: int, inks: Mapping[str, str]
+) -> tuple[list[tuple], list[tuple[float, str]]]:
+    """A column's tiles, and the texts beside it, if it is narrow. across: where it begins, and how wide it is."""
+    tiles, beside = [], []
+    start, share = across
+    below, count_all = 0.0, max(sum(parts.values()), 1)
+    for name, count in parts.items():
+        height = count / count_all
+        between = " · " if share >= _BROAD else "<br>"
+        text = Rich(f"{escape(name)}<br>{count:,}{between}{format_percent(count / whole)}")
+        room = share >= _WIDE and height >= _HIGH
+        said = Rich(f"{escape(column)}: {text}")
+        tiles.append((start, share, below, height, text if room else "", said, inks[name]))
+        if share < _WIDE:
+            beside.append((below + height / 2, f"{name} {format_percent(count / whole)}"))
+        below += height
+    return tiles, beside
 
 
 def _draw_tiles(tiles: Sequence[tuple], colors: Palette) -> Spec:

@@ -54,17 +54,8 @@ def draw_projection(shown: Projection, row: int, colors: Palette) -> Chart:
     height, width = shown.weight.shape
     scale = colors.shade(shown.kind)
     place = {"x0": shown.start, "dx": 1, "showscale": False}
-    name = write_text(
-        f"W to ±{format_short(weight_end)}",
-        0,
-        0.86,
-        set_font(colors.text),
-        xref="paper",
-        yref="paper",
-        xanchor="right",
-        yanchor="bottom",
-        xshift=-2,
-    )
+    corner = {"xref": "paper", "yref": "paper", "xanchor": "right", "yanchor": "bottom", "xshift": -2}
+    name = write_text(f"W to ±{format_short(weight_end)}", 0, 0.86, set_font(colors.text), **corner)
     return make_chart(
         [
             _make_map(shown.x[None], x_end, scale, "hidden %{x}<br>X ", **place, yaxis="y2"),
@@ -102,7 +93,6 @@ def draw_cut(
     """A vector of all heads side by side above the matrix with one row a head; merged: below it. One scale."""
     rows = vector.reshape(heads, -1)
     width, scale = rows.shape[1], colors.shade(kind)
-    matrix, strip = ([0.3, 1.0], [0.0, 0.12]) if merged else ([0.0, 0.7], [0.88, 1.0])
     long = {"xref": "x2", "yref": "y2"}
     return make_chart(
         [
@@ -121,18 +111,25 @@ def draw_cut(
         colors,
         top=48,
         right=30,
-        xaxis=set_axis(colors, "head_dim", domain=[0, 1], anchor="y"),
-        xaxis2=set_axis(
-            colors, "concat", domain=[0, 1], anchor="y2", tickmode="array", tickvals=[i * width for i in range(heads)]
-        ),
-        yaxis=set_axis(colors, domain=matrix, autorange="reversed", dtick=1, anchor="x"),
-        yaxis2=set_axis(colors, domain=strip, showticklabels=False, anchor="x2"),
+        **_set_cut_axes([i * width for i in range(heads)], merged, colors),
         shapes=[
             *(_cut(colors, i * width - 0.5, **long) for i in range(1, heads)),
             _frame(colors, head * width, width, 0, **long),
             _frame(colors, 0, width, head),
         ],
     )
+
+
+def _set_cut_axes(starts: Sequence[int], merged: bool, colors: Palette) -> Spec:
+    """The matrix's axes, and those of the vector above it, or below. starts: of the heads in the vector."""
+    matrix, strip = ([0.3, 1.0], [0.0, 0.12]) if merged else ([0.0, 0.7], [0.88, 1.0])
+    ticks = {"tickmode": "array", "tickvals": starts}
+    return {
+        "xaxis": set_axis(colors, "head_dim", domain=[0, 1], anchor="y"),
+        "xaxis2": set_axis(colors, "concat", domain=[0, 1], anchor="y2", **ticks),
+        "yaxis": set_axis(colors, domain=matrix, autorange="reversed", dtick=1, anchor="x"),
+        "yaxis2": set_axis(colors, domain=strip, showticklabels=False, anchor="x2"),
+    }
 
 
 def _make_map(values: np.ndarray, end: float, scale: Scale, where: str, **settings: object) -> Spec:

@@ -39,28 +39,20 @@ def draw_softmax_row(
     scores: np.ndarray, shares: np.ndarray, names: Sequence[str], picked: int, colors: Palette, color: str
 ) -> Chart:
     """One softmax: the scores that go in on the left, the shares that come out on the right, one row each."""
-    rows, wide = list(range(len(names))), len(names) <= 24
-    opacity = [1.0 if i == picked else _FAR for i in rows]
+    wide = len(names) <= 24
+    opacity = [1.0 if i == picked else _FAR for i in range(len(names))]
     numbers = {"text": [format_number(float(share)) for share in shares]} if wide else {}
     top = (1.6 if wide else 1.0) * float(shares.max(initial=1e-12))
     few = {"nticks": 4, "tickangle": 0}  # an axis that may be narrow
     return make_chart(
         [
             {
-                "type": "bar",
-                "x": pack(scores),
-                "y": rows,
-                "orientation": "h",
-                "customdata": list(names),
+                **_lay_bars(scores, names),
                 "marker": {"color": colors.faint, "opacity": opacity},
                 "hovertemplate": Rich("%{customdata}<br>score: <b>%{x:.4g}</b><extra></extra>"),
             },
             {
-                "type": "bar",
-                "x": pack(shares),
-                "y": rows,
-                "orientation": "h",
-                "customdata": list(names),
+                **_lay_bars(shares, names),
                 "xaxis": "x2",
                 "marker": {"color": color, "opacity": opacity},
                 **numbers,
@@ -70,7 +62,7 @@ def draw_softmax_row(
                 "hovertemplate": Rich("%{customdata}<br>probability: <b>%{x:.4g}</b><extra></extra>"),
             },
         ],
-        (22 if wide else 16) * len(rows) + 70,
+        (22 if wide else 16) * len(names) + 70,
         colors,
         right=12,
         bargap=0.25,
@@ -78,6 +70,17 @@ def draw_softmax_row(
         xaxis=set_axis(colors, "score", grid=True, domain=[0, 0.44], **few),
         xaxis2=set_axis(colors, "probability", grid=True, domain=[0.52, 1], range=[0, top], **few),
     )
+
+
+def _lay_bars(values: np.ndarray, names: Sequence[str]) -> Spec:
+    """One bar a row, without its looks."""
+    return {
+        "type": "bar",
+        "x": pack(values),
+        "y": list(range(len(names))),
+        "orientation": "h",
+        "customdata": list(names),
+    }
 
 
 def draw_row(
@@ -98,14 +101,7 @@ def draw_row(
                 "line": {"color": color, "width": 1.2, "shape": "hvh"},
                 "hovertemplate": Rich(f"{escape(title)} %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>"),
             },
-            {
-                "type": "scatter",
-                "x": marked,
-                "y": pack(values[marked]),
-                "mode": "markers",
-                "hoverinfo": "skip",
-                "marker": {"color": colors.text, "size": 10, "symbol": "circle-open", "line": {"width": 2}},
-            },
+            _ring(marked, values[marked], colors),
         ],
         280,
         colors,
@@ -116,6 +112,18 @@ def draw_row(
         annotations=[*said, *told],
         shapes=shapes,
     )
+
+
+def _ring(places: Sequence[int], values: np.ndarray, colors: Palette) -> Spec:
+    """Rings around points of a line."""
+    return {
+        "type": "scatter",
+        "x": places,
+        "y": pack(values),
+        "mode": "markers",
+        "hoverinfo": "skip",
+        "marker": {"color": colors.text, "size": 10, "symbol": "circle-open", "line": {"width": 2}},
+    }
 
 
 def _say(text: str, side: str, color: str) -> Spec:
@@ -170,15 +178,7 @@ def draw_point_on_curve(x: np.ndarray, y: np.ndarray, at: float, on: float, colo
                 "hoverinfo": "skip",
                 "line": {"color": color, "width": 1, "dash": "dash"},
             },
-            {
-                "type": "scatter",
-                "x": [at],
-                "y": [on],
-                "mode": "markers",
-                "marker": {"color": color, "size": 11},
-                "cliponaxis": False,
-                "hovertemplate": Rich("%{x:.4g} becomes <b>%{y:.4g}</b><extra></extra>"),
-            },
+            _draw_point(at, on, color),
         ],
         300,
         colors,
@@ -190,6 +190,18 @@ def draw_point_on_curve(x: np.ndarray, y: np.ndarray, at: float, on: float, colo
     )
 
 
+def _draw_point(at: float, on: float, color: str) -> Spec:
+    return {
+        "type": "scatter",
+        "x": [at],
+        "y": [on],
+        "mode": "markers",
+        "marker": {"color": color, "size": 11},
+        "cliponaxis": False,
+        "hovertemplate": Rich("%{x:.4g} becomes <b>%{y:.4g}</b><extra></extra>"),
+    }
+
+
 def draw_sum_of_parts(
     names: Sequence[str], values: Sequence[float], kinds: Sequence[str], colors: Palette, total: str
 ) -> Chart:
@@ -199,7 +211,6 @@ def draw_sum_of_parts(
     ends = np.cumsum(parts)
     lengths, starts = np.append(parts, ends[-1]), np.append(ends - parts, 0.0)
     labels, texts = [*names, total], [format_number(float(value)) for value in lengths]
-    rows, steps = list(range(len(labels))), np.repeat(np.arange(len(labels), dtype=np.int32), 2)[1:-1]
     low, high = min(0.0, float(ends.min())), max(0.0, float(ends.max()))
     room = 0.04 * (high - low) or 1.0
     beside = {"xref": "paper", "xanchor": "left", "xshift": NUMBER_SHIFT}
@@ -209,7 +220,7 @@ def draw_sum_of_parts(
                 "type": "bar",
                 "x": pack(lengths),
                 "base": pack(starts).tolist(),
-                "y": rows,
+                "y": list(range(len(labels))),
                 "orientation": "h",
                 "customdata": labels,
                 "hovertemplate": Rich("%{customdata}<br><b>%{text}</b><extra></extra>"),
@@ -217,16 +228,9 @@ def draw_sum_of_parts(
                 "text": texts,
                 "textposition": "none",
             },
-            {
-                "type": "scatter",
-                "x": pack(np.repeat(ends, 2)),
-                "y": steps,
-                "mode": "lines",
-                "hoverinfo": "skip",
-                "line": {"color": colors.faint, "width": 1, "dash": "dot"},
-            },
+            _lead_on(ends, colors),
         ],
-        34 * len(rows) + 70,
+        34 * len(labels) + 70,
         colors,
         right=leave_room(texts),
         bargap=0.35,
@@ -234,3 +238,15 @@ def draw_sum_of_parts(
         xaxis=set_axis(colors, "sum of the parts", grid=True, showticklabels=False, range=[low - room, high + room]),
         annotations=[write_text(text, 1, i, set_font(colors.text), **beside) for i, text in enumerate(texts)],
     )
+
+
+def _lead_on(ends: np.ndarray, colors: Palette) -> Spec:
+    """Dots from where each part ends down to where the next one begins, and from the last one to the total."""
+    return {
+        "type": "scatter",
+        "x": pack(np.repeat(ends, 2)),
+        "y": np.repeat(np.arange(len(ends) + 1, dtype=np.int32), 2)[1:-1],
+        "mode": "lines",
+        "hoverinfo": "skip",
+        "line": {"color": colors.faint, "width": 1, "dash": "dot"},
+    }

@@ -50,11 +50,11 @@ def draw_enlarged_strips(strips: Sequence[Strip], shown: range, chosen: int, col
         for i, strip in enumerate(strips)
     ]
     count, width = len(strips), len(strips[0].values)
-    first, last, bottom = shown.start - 0.5, shown.stop - 0.5, count - 0.5
+    bottom = count - 0.5
     high = count * (_THIN + _HIGH) + _BETWEEN
     below, above = count * _HIGH / high, 1 - count * _THIN / high
     rings = [
-        make_outline((first, last), (-0.5, bottom), colors, width=1),
+        make_outline((shown.start - 0.5, shown.stop - 0.5), (-0.5, bottom), colors, width=1),
         make_outline((chosen - 0.5, chosen + 0.5), (-0.5, bottom), colors, width=2, xref="x2", yref="y2"),
     ]
     rows = {**name_rows(names, colors), "autorange": False, "range": [bottom, -0.5]}
@@ -69,17 +69,15 @@ def draw_enlarged_strips(strips: Sequence[Strip], shown: range, chosen: int, col
         annotations=_write_lengths(strips, colors),
         xaxis=set_axis(colors, anchor="y", side="top", showticklabels=False, range=[-0.5, width - 0.5]),
         yaxis={**rows, "domain": [above, 1.0]},
-        xaxis2=set_axis(
-            colors,
-            anchor="y2",
-            side="top",
-            tickvals=list(shown),
-            ticktext=list(map(str, shown)),
-            tickangle=0,
-            range=[first, last],
-        ),
+        xaxis2=_set_enlarged(shown, colors),
         yaxis2={**rows, "domain": [0.0, below]},
     )
+
+
+def _set_enlarged(shown: range, colors: Palette) -> Spec:
+    """The axis of the enlarged components, every one named."""
+    ticks = {"tickvals": list(shown), "ticktext": list(map(str, shown)), "tickangle": 0}
+    return set_axis(colors, anchor="y2", side="top", **ticks, range=[shown.start - 0.5, shown.stop - 0.5])
 
 
 def _write_lengths(strips: Sequence[Strip], colors: Palette) -> list[Spec]:

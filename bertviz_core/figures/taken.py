@@ -201,6 +201,23 @@ class Squares:
     sums: Sequence[str]
     cells: Sequence[str]
 
+    @property
+    def sizes(self) -> np.ndarray:
+        """(head, row) how large the weights are: a change can put some below 0."""
+        return np.abs(self.weights)
+
+    @property
+    def points(self) -> Spec:
+        """A point for each head and row, without its looks."""
+        heads, count = self.weights.shape
+        return {
+            "x": np.repeat(np.arange(heads, dtype=np.int32), count),
+            "y": np.tile(np.arange(count, dtype=np.int32), heads),
+            "type": "scatter",
+            "mode": "markers",
+            "meta": list(self.cells),
+        }
+
 
 def draw_taken_squares(shown: Squares, rows: Sequence[str], chosen: int, colors: Palette) -> Chart:
     """All heads on the tokens' rows: the outline's area is the weight, the filled area what is taken of it.
@@ -208,34 +225,11 @@ def draw_taken_squares(shown: Squares, rows: Sequence[str], chosen: int, colors:
     A square is full where the value is as long as the longest drawn. chosen: a head to frame.
     """
     heads, count = shown.weights.shape
-    sizes = np.abs(shown.weights)  # a change can put weights below 0
-    lengths = np.divide(shown.taken, sizes, out=np.zeros_like(shown.taken), where=sizes > 0)
+    lengths = np.divide(shown.taken, shown.sizes, out=np.zeros_like(shown.taken), where=shown.sizes > 0)
     full = shown.taken / (float(lengths.max(initial=0.0)) or 1.0)
-    place = {
-        "x": np.repeat(np.arange(heads, dtype=np.int32), count),
-        "y": np.tile(np.arange(count, dtype=np.int32), heads),
-        "type": "scatter",
-        "mode": "markers",
-        "meta": list(shown.cells),
-    }
-    hover = "head %{x}<br>%{customdata[0]}<br>weight <b>%{customdata[1]:.4g}</b><br>taken <b>%{customdata[2]:.4g}</b>"
-    said = [
-        [rows[i % count], float(w), float(t)]
-        for i, (w, t) in enumerate(zip(shown.weights.ravel(), shown.taken.ravel(), strict=True))
-    ]
-    outline = {
-        "symbol": "square",
-        "size": _size(sizes),
-        "color": colors.surface,
-        "line": {"color": colors.cells[ATTENTION], "width": 1.2},
-    }
-    filled = {"symbol": "square", "size": _size(full), "color": colors.cells[VALUE], "line": {"width": 0}}
     sums = [write_text(text, head, count, {"size": 12, "color": colors.text}) for head, text in enumerate(shown.sums)]
     return make_chart(
-        [
-            {**place, "marker": outline, "customdata": said, "hovertemplate": Rich(f"{hover}<extra></extra>")},
-            {**place, "marker": filled, "hoverinfo": "skip"},
-        ],
+        [_outline(shown, rows, colors), _fill(shown, full, colors)],
         (count + 1) * ROW + _HEAD + 4,
         colors,
         top=_HEAD,
@@ -246,6 +240,24 @@ def draw_taken_squares(shown: Squares, rows: Sequence[str], chosen: int, colors:
         xaxis=set_axis(colors, side="top", dtick=1, range=[-0.6, heads - 0.4], tickangle=0, automargin=False),
         yaxis=set_rows([*rows, "length"], colors),
     )
+
+
+def _outline(shown: Squares, rows: Sequence[str], colors: Palette) -> Spec:
+    """Squares as large as the weights, and what is said where one is pointed at."""
+    hover = "head %{x}<br>%{customdata[0]}<br>weight <b>%{customdata[1]:.4g}</b><br>taken <b>%{customdata[2]:.4g}</b>"
+    said = [
+        [rows[i % len(rows)], float(w), float(t)]
+        for i, (w, t) in enumerate(zip(shown.weights.ravel(), shown.taken.ravel(), strict=True))
+    ]
+    line = {"color": colors.cells[ATTENTION], "width": 1.2}
+    marker = {"symbol": "square", "size": _size(shown.sizes), "color": colors.surface, "line": line}
+    return {**shown.points, "marker": marker, "customdata": said, "hovertemplate": Rich(f"{hover}<extra></extra>")}
+
+
+def _fill(shown: Squares, full: np.ndarray, colors: Palette) -> Spec:
+    """What is taken, inside the outlines. full: (head, row) parts of the largest square."""
+    marker = {"symbol": "square", "size": _size(full), "color": colors.cells[VALUE], "line": {"width": 0}}
+    return {**shown.points, "marker": marker, "hoverinfo": "skip"}
 
 
 def _size(shares: np.ndarray) -> list[float]:

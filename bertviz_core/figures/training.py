@@ -232,18 +232,9 @@ def draw_loss_along(
 
     old, new: the weight, and the loss along this line there; slope: the gradient, drawn as the line that touches.
     """
-    reach = np.array([weights.min(), weights.max()])
     return make_chart(
         [
-            {
-                "type": "scatter",
-                "x": pack(reach),
-                "y": pack(old[1] + slope * (reach - old[0])),
-                "mode": "lines",
-                "name": "slope = gradient",
-                "line": {"color": colors.kinds["key"], "width": 1.5, "dash": "dot"},
-                "hoverinfo": "name",
-            },
+            _draw_tangent(np.array([weights.min(), weights.max()]), old, slope, colors),
             {
                 "type": "scatter",
                 "x": pack(weights),
@@ -264,6 +255,19 @@ def draw_loss_along(
         xaxis=set_axis(colors, "this weight", grid=True),
         yaxis=set_axis(colors, "J", grid=True),
     )
+
+
+def _draw_tangent(reach: np.ndarray, at: tuple[float, float], slope: float, colors: Palette) -> Spec:
+    """The line that touches the loss at a weight. reach: (2,) the weights from which to which it is drawn."""
+    return {
+        "type": "scatter",
+        "x": pack(reach),
+        "y": pack(at[1] + slope * (reach - at[0])),
+        "mode": "lines",
+        "name": "slope = gradient",
+        "line": {"color": colors.kinds["key"], "width": 1.5, "dash": "dot"},
+        "hoverinfo": "name",
+    }
 
 
 def _mark_loss(name: str, place: tuple[float, float], fill: str, colors: Palette) -> Spec:
