@@ -165,27 +165,7 @@ class Course(Plan):
 
     def _step(self, number: int) -> tuple[StepRecord, State]:
         began = time.perf_counter()
-        turn, sentence = divmod(number - 1, len(self.encodings))
-        encoding = self.encodings[sentence]
-        draw = self._drawer.draw(encoding)
-        planned = StepRecord(
-            number,
-            turn + 1,
-            sentence + 1,
-            draw.hidden,
-            encoding.ids,
-            draw.masked_ids,
-            (),
-            0.0,
-            0.0,
-            0.0,
-            (),
-            (),
-            (),
-            {},
-            self.rule.rate(number),
-            0.0,
-        )
+        planned = self._plan(number)
         self._gradients = self._previous = None  # room for what comes of this step
         loss, gradients = self._derive(self._state, planned)
         self._check(number, loss.value)
@@ -209,6 +189,30 @@ class Course(Plan):
             seconds=time.perf_counter() - began,
         )
         return record, state
+
+    def _plan(self, number: int) -> StepRecord:
+        """Which sentence a step reads and what it hides there, drawn now; nothing is measured yet."""
+        turn, sentence = divmod(number - 1, len(self.encodings))
+        encoding = self.encodings[sentence]
+        draw = self._drawer.draw(encoding)
+        return StepRecord(
+            number,
+            turn + 1,
+            sentence + 1,
+            draw.hidden,
+            encoding.ids,
+            draw.masked_ids,
+            (),
+            0.0,
+            0.0,
+            0.0,
+            (),
+            (),
+            (),
+            {},
+            self.rule.rate(number),
+            0.0,
+        )
 
     def _sum_as_printed(self, record: StepRecord, loss: Loss) -> float:
         """J of line 6 as it is printed, with the weights that the step begins with."""

@@ -103,46 +103,24 @@ def _encode(model: Model, number: int, text: str) -> Encoding:
 
 def check_numbers(settings: Settings) -> None:
     """Raise TrainingError for a setting outside of its range, whatever is trained with it."""
-    rules = (
-        (
-            "T, the number of passes,",
-            settings.passes,
-            _is_whole(settings.passes) and 1 <= settings.passes <= MAX_STEPS,
-            f"must be a whole number from 1 to {MAX_STEPS:,}",
-            "Choose 80",
-        ),
-        (
-            "η",
-            settings.eta,
-            _is_number(settings.eta) and 0 < settings.eta <= MAX_ETA,
-            f"must be above 0 and at most {MAX_ETA:g}",
-            "Choose 0.01, or less",
-        ),
-        (
-            "p_mask",
-            settings.p_mask,
-            _is_number(settings.p_mask) and 0 < settings.p_mask < 1,
-            "must be above 0, or nothing is hidden, and below 1, or nothing is left to read",
-            "Choose 0.15 to 0.5",
-        ),
-        (
-            "The seed",
-            settings.seed,
-            _is_whole(settings.seed) and 0 <= settings.seed <= MAX_SEED,
-            f"must be a whole number from 0 to {MAX_SEED:,}",
-            "Choose 0",
-        ),
-        (
-            "The program",
-            settings.program,
-            settings.program in TRAINED,
-            f"must be one of {', '.join(TRAINED)}",
-            f"Choose {TRAINED[0]}",
-        ),
-    )
-    for name, came, holds, rule, remedy in rules:
-        if not holds:
-            raise TrainingError(f"{name} {rule}; it is {came!r}. {remedy}.")
+    passes, eta, p_mask, seed = settings.passes, settings.eta, settings.p_mask, settings.seed
+    if not (_is_whole(passes) and 1 <= passes <= MAX_STEPS):
+        rule = f"must be a whole number from 1 to {MAX_STEPS:,}"
+        raise _refuse("T, the number of passes,", passes, rule, "Choose 80")
+    if not (_is_number(eta) and 0 < eta <= MAX_ETA):
+        raise _refuse("η", eta, f"must be above 0 and at most {MAX_ETA:g}", "Choose 0.01, or less")
+    if not (_is_number(p_mask) and 0 < p_mask < 1):
+        rule = "must be above 0, or nothing is hidden, and below 1, or nothing is left to read"
+        raise _refuse("p_mask", p_mask, rule, "Choose 0.15 to 0.5")
+    if not (_is_whole(seed) and 0 <= seed <= MAX_SEED):
+        raise _refuse("The seed", seed, f"must be a whole number from 0 to {MAX_SEED:,}", "Choose 0")
+    if settings.program not in TRAINED:
+        rule = f"must be one of {', '.join(TRAINED)}"
+        raise _refuse("The program", settings.program, rule, f"Choose {TRAINED[0]}")
+
+
+def _refuse(name: str, came: object, rule: str, remedy: str) -> TrainingError:
+    return TrainingError(f"{name} {rule}; it is {came!r}. {remedy}.")
 
 
 def _is_whole(value: object) -> bool:

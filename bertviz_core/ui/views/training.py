@@ -225,16 +225,7 @@ def _show_controls(run: Run) -> None:
                 "Pause", key="training-pause", icon=":material/pause:", type="primary", on_click=pause, args=(run,)
             )
         else:
-            begun = run.records and not run.ticket.lost
-            st.button(
-                "Go on" if begun else _START,
-                key="training-go",
-                icon=":material/play_arrow:",
-                type="primary",
-                disabled=ended,
-                on_click=go_on,
-                args=(run,),
-            )
+            _offer_to_go_on(run)
         st.button(
             "Step",
             key="training-step",
@@ -260,6 +251,19 @@ def _show_controls(run: Run) -> None:
             args=(run,),
             help="As before the first step; the same draws come again.",
         )
+
+
+def _offer_to_go_on(run: Run) -> None:
+    begun = run.records and not run.ticket.lost
+    st.button(
+        "Go on" if begun else _START,
+        key="training-go",
+        icon=":material/play_arrow:",
+        type="primary",
+        disabled=run.ended,
+        on_click=go_on,
+        args=(run,),
+    )
 
 
 def _say_progress(run: Run) -> str:

@@ -99,13 +99,7 @@ def show_fields(origin: Model, running: bool) -> None:
     Another setting is another training. So no widget that holds a setting stands in the part of the page that is drawn
     again every second, where a run that is broken off would forget it.
     """
-    with st.container(horizontal=True, key="training-fields"):
-        count = len(_read_sentences())
-        st.text_input("n", str(count), key=f"training-n-{count}", disabled=True, width=40)
-        for key, label in ((_PASSES, "T"), (_ETA, "η"), (_P_MASK, "p_mask"), (_SEED, "seed")):
-            st.text_input(
-                label, key=_hold(key, running), max_chars=24, disabled=running, on_change=url.note_choice, width=58
-            )
+    _show_numbers(running)
     st.caption("T passes over n sentences; η: learning rate; p_mask: how likely a token is hidden; seed: of the draws.")
     st.text_area(
         "Sentences, one a line",
@@ -125,6 +119,21 @@ def show_fields(origin: Model, running: bool) -> None:
         on_change=url.note_choice,
         label_visibility="collapsed",
     )
+    _show_learner(origin, running)
+
+
+def _show_numbers(running: bool) -> None:
+    with st.container(horizontal=True, key="training-fields"):
+        count = len(_read_sentences())
+        st.text_input("n", str(count), key=f"training-n-{count}", disabled=True, width=40)
+        for key, label in ((_PASSES, "T"), (_ETA, "η"), (_P_MASK, "p_mask"), (_SEED, "seed")):
+            st.text_input(
+                label, key=_hold(key, running), max_chars=24, disabled=running, on_change=url.note_choice, width=58
+            )
+
+
+def _show_learner(origin: Model, running: bool) -> None:
+    """What learns, and how it steps: a choice of either suggests other numbers."""
     st.selectbox(
         "Which model learns",
         LEARNERS,

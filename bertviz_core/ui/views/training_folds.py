@@ -142,10 +142,15 @@ def show_use(run: Run) -> None:
             help="A checkpoint as Hugging Face reads it.",
         )
     if state.read(MODEL) == name:
-        with st.container(horizontal=True):
-            for name in ("predictions", "attention", "overview", "documents"):
-                query = {DOCUMENT: run.asked.settings.program} if name == "documents" else {}
-                site.show_link(site.get_page(name), icon=site.get_page(name).icon, query=query)
+        _link_pages(run)
+
+
+def _link_pages(run: Run) -> None:
+    """Pages where there is something to see of the model that was trained."""
+    with st.container(horizontal=True):
+        for name in ("predictions", "attention", "overview", "documents"):
+            query = {DOCUMENT: run.asked.settings.program} if name == "documents" else {}
+            site.show_link(site.get_page(name), icon=site.get_page(name).icon, query=query)
 
 
 def _pack(run: Run) -> bytes:
