@@ -57,41 +57,51 @@ def show_line(found: Outcome, token: int) -> None:
         return
     with st.container(key="what-if-line", horizontal=True, vertical_alignment="center"):
         st.html("<b>What if</b>", width="content")
-        for i, (where, label) in enumerate(_name_changes(found).items()):
-            wrong = where in found.wrong
-            st.button(
-                escape_markdown(label),
-                key=f"undo-{i}",
-                icon=":material/warning:" if wrong else ":material/close:",
-                on_click=undo_change,
-                args=(where,),
-                help=escape_markdown(f"Undo: {where}"),
-            )
-        if found.before.model is not found.after.model:
-            label = f"{found.after.model.name} after, {found.before.model.name} before"
-            st.button(
-                escape_markdown(label),
-                key="undo-models",
-                icon=":material/close:",
-                on_click=choices.compare_no_more,
-                help="Compare with the other model no more",
-            )
+        _show_undo(found)
         if found.changed:
             st.html(_render_moves(found, token), width="stretch")
-            url.bind(SHOW, SHOWN, AFTER)
-            st.segmented_control(
-                "Panels show",
-                SHOWN,
-                key=SHOW.name,
-                required=True,
-                label_visibility="collapsed",
-                width="content",
-                on_change=url.note_choice,
-            )
+            _choose_pass()
         if len(found.after.changes) + len(found.wrong) > 1:
             st.button("Undo all", key="undo-all", on_click=_write, args=({},), type="tertiary")
     for reason in dict.fromkeys(found.wrong.values()):
         st.warning(escape_markdown(f"A change cannot be made: {reason}"), icon=":material/warning:")
+
+
+def _show_undo(found: Outcome) -> None:
+    """Every change, and another model, as a button that takes it back."""
+    for i, (where, label) in enumerate(_name_changes(found).items()):
+        wrong = where in found.wrong
+        st.button(
+            escape_markdown(label),
+            key=f"undo-{i}",
+            icon=":material/warning:" if wrong else ":material/close:",
+            on_click=undo_change,
+            args=(where,),
+            help=escape_markdown(f"Undo: {where}"),
+        )
+    if found.before.model is not found.after.model:
+        label = f"{found.after.model.name} after, {found.before.model.name} before"
+        st.button(
+            escape_markdown(label),
+            key="undo-models",
+            icon=":material/close:",
+            on_click=choices.compare_no_more,
+            help="Compare with the other model no more",
+        )
+
+
+def _choose_pass() -> None:
+    """Which pass the panels show."""
+    url.bind(SHOW, SHOWN, AFTER)
+    st.segmented_control(
+        "Panels show",
+        SHOWN,
+        key=SHOW.name,
+        required=True,
+        label_visibility="collapsed",
+        width="content",
+        on_change=url.note_choice,
+    )
 
 
 def _name_changes(found: Outcome) -> dict[Where, str]:

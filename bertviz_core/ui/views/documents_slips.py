@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -15,6 +16,7 @@ from bertviz_core.analysis.layers import compute_cosine, compute_norms
 from bertviz_core.analysis.printed import Verdict, judge_cut
 from bertviz_core.documents import NOTE, examples
 from bertviz_core.figures.bars import draw_bars
+from bertviz_core.figures.base import Chart
 from bertviz_core.figures.stages import draw_by_stage
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
@@ -37,47 +39,7 @@ _PRINTED, _MEANT = "σ as printed", "standard deviation"
 
 def show_cards(view: View) -> None:
     """The four slips in a line each: what is printed, what it should be, what shows it."""
-    token, layer = view.chosen.token, view.chosen.layer
-    total = view.trace[Address.in_layer(layer, "attention.output.residual").fix(token=token)][None]
-    printed, meant = (float(work(total)[0]) for work in (slips.compute_printed_sigma, slips.compute_deviation))
-    share = float(playground.apply_softmax(np.array(examples.SCORES))[0, 0])
-    note = _run_note(view)
-    meant_by_sum = slips.list_meant(note)[1][layer]
-    turned = float(compute_cosine(note[slips.X.fix(token=token)], note[meant_by_sum.fix(token=token)]))
-    seen = slips.measure_printed_epsilon(view.trace)
-    word = escape(view.trace.tokens[token])
-    cards = (
-        (
-            "One digit too many",
-            "004, softmax",
-            "72.40e−06",
-            format_number(share),
-            "Its own scores give the second number: the printed one is 30 times that.",
-        ),
-        (
-            "The root ends too early",
-            "003, σ",
-            format_number(printed),
-            format_number(meant),
-            f"σ as printed at “{word}” after attention in layer {layer}, and a standard deviation.",
-        ),
-        (
-            "One ε for another",
-            "001, In [46]",
-            "10⁻⁵",
-            "10⁻¹²",
-            f"In [49] prints {seen.count} numbers after it. They change by up to {format_number(seen.largest)}, "
-            f"{_tell_changed(seen)} in the printed digits.",
-        ),
-        (
-            "X in every sum",
-            "000, residual sum",
-            "X",
-            "Z",
-            f"Meant is the sub-layer's input. In the second sum of layer {layer} the two have a cosine of "
-            f"{format_number(turned)}.",
-        ),
-    )
+    cards = (_judge_digit(), _judge_root(view), _judge_epsilon(view), _judge_sum(view))
     st.html(
         '<div class="bv-slips">'
         + "".join(
@@ -86,6 +48,51 @@ def show_cards(view: View) -> None:
         )
         + "</div>"
     )
+
+
+class _Card(NamedTuple):
+    """A slip in a line. wrong: as printed; right: as it should be."""
+
+    title: str
+    where: str
+    wrong: str
+    right: str
+    why: str
+
+
+def _judge_digit() -> _Card:
+    share = float(playground.apply_softmax(np.array(examples.SCORES))[0, 0])
+    why = "Its own scores give the second number: the printed one is 30 times that."
+    return _Card("One digit too many", "004, softmax", "72.40e−06", format_number(share), why)
+
+
+def _judge_root(view: View) -> _Card:
+    token, layer = view.chosen.token, view.chosen.layer
+    total = view.trace[Address.in_layer(layer, "attention.output.residual").fix(token=token)][None]
+    printed, meant = (float(work(total)[0]) for work in (slips.compute_printed_sigma, slips.compute_deviation))
+    word = escape(view.trace.tokens[token])
+    why = f"σ as printed at “{word}” after attention in layer {layer}, and a standard deviation."
+    return _Card("The root ends too early", "003, σ", format_number(printed), format_number(meant), why)
+
+
+def _judge_epsilon(view: View) -> _Card:
+    seen = slips.measure_printed_epsilon(view.trace)
+    why = (
+        f"In [49] prints {seen.count} numbers after it. They change by up to {format_number(seen.largest)}, "
+        f"{_tell_changed(seen)} in the printed digits."
+    )
+    return _Card("One ε for another", "001, In [46]", "10⁻⁵", "10⁻¹²", why)
+
+
+def _judge_sum(view: View) -> _Card:
+    token, layer, note = view.chosen.token, view.chosen.layer, _run_note(view)
+    meant = slips.list_meant(note)[1][layer]
+    cosine = float(compute_cosine(note[slips.X.fix(token=token)], note[meant.fix(token=token)]))
+    why = (
+        f"Meant is the sub-layer's input. In the second sum of layer {layer} the two have a cosine of "
+        f"{format_number(cosine)}."
+    )
+    return _Card("X in every sum", "000, residual sum", "X", "Z", why)
 
 
 def _tell_changed(seen: slips.Seen) -> str:
@@ -143,25 +150,10 @@ def show_residual(view: View) -> Derived:
     found = {name: compute_cosine(x, rows) for name, rows in vectors.items()}
     layers = [f"L{i}" for i in range(trace.model.config.num_hidden_layers)]
     lengths = {f"length, {name}": compute_norms(rows) for name, rows in vectors.items()}
-    first, second = (float(line[layer]) for line in found.values())
-    told = (
-        f"In layer {layer}, X and the layer's input have a cosine of {format_number(first)}, and X and the first "
-        f"LayerNorm's output {format_number(second)}."
-        if layer
-        else "In layer 0 the first sum is right, since Z_0 is X; in the second X and the first LayerNorm's output have "
-        f"a cosine of {format_number(second)}."
-    )
     return Derived(
         "slip-residual",
         "Forward-pass note: every residual sum adds X instead of the sub-layer's input",
-        draw_by_stage(
-            found,
-            layers,
-            view.colors,
-            view.colors.kinds[RESIDUAL],
-            name="cosine with X",
-            ends=(min(0.0, *(float(line.min()) for line in found.values())), 1.0),
-        ),
+        _draw_cosines(view, found, layers),
         Origin(
             f"{slips.X} and {both[1][layer]}, in the note's own pass",
             RESIDUAL,
@@ -170,8 +162,8 @@ def show_residual(view: View) -> Derived:
             r"\text{meant:}\ \bar{Z}_l &= \mathrm{LayerNorm}(Z_{l-1} + \tilde{Z}_l) & "
             r"Z_l &= \mathrm{LayerNorm}(\bar{Z}_l + Z_l^{out}) \end{aligned}",
             "The note adds the input embeddings X in both sums of every layer. A residual connection adds what its "
-            f"sub-layer reads. {told} X has length {format_number(float(compute_norms(x)))}, what is meant in the "
-            f"second sum {format_number(float(lengths['length, second sum'][layer]))}.",
+            f"sub-layer reads. {_tell_cosines(layer, found)} X has length {format_number(float(compute_norms(x)))}, "
+            f"what is meant in the second sum {format_number(float(lengths['length, second sum'][layer]))}.",
             write_cosine(x, vectors[names[1]][layer], rf"X_{{{token}}}, \bar{{Z}}_{{{layer + 1},\,{token}}}"),
             "forward-pass note (000); Vaswani et al. 2017, sec. 3.1",
         ),
@@ -179,6 +171,27 @@ def show_residual(view: View) -> Derived:
         note="Cosine of X with what is meant: in the first sum the layer's input, in the second the first LayerNorm's "
         "output. In the first sum of L0 X is what is meant, and the line is at 1. All vectors are those of the "
         "note's own pass with this model's weights; the output matrix, which BERT has besides, plays no part.",
+    )
+
+
+def _draw_cosines(view: View, found: Mapping[str, np.ndarray], layers: Sequence[str]) -> Chart:
+    """Cosines (layer,) by sum."""
+    lowest = min(0.0, *(float(line.min()) for line in found.values()))
+    ink = view.colors.kinds[RESIDUAL]
+    return draw_by_stage(found, layers, view.colors, ink, name="cosine with X", ends=(lowest, 1.0))
+
+
+def _tell_cosines(layer: int, found: Mapping[str, np.ndarray]) -> str:
+    """How near X is to what is meant in a layer's two sums. found: cosines (layer,) by sum."""
+    first, second = (format_number(float(line[layer])) for line in found.values())
+    if not layer:
+        return (
+            "In layer 0 the first sum is right, since Z_0 is X; in the second X and the first LayerNorm's output have "
+            f"a cosine of {second}."
+        )
+    return (
+        f"In layer {layer}, X and the layer's input have a cosine of {first}, and X and the first "
+        f"LayerNorm's output {second}."
     )
 
 

@@ -59,31 +59,33 @@ def write_headline(view: View) -> Said:
             "word": tell_token(view.trace.tokens, view.chosen.token),
         },
     )
+    return say(speaks, _say_longest(found, first))
+
+
+def _say_longest(found: Neurons, first: int) -> Said:
+    """Which neuron writes the longest vector, if any does. first: one that none surpasses."""
     parts = {
         "length": tell_nowhere(found.lengths[first]),
         "neuron": Part(first),
         "share": tell_percent(found.shares[first]),
     }
-    return say(
-        speaks,
-        choose(
-            Claim("no neuron writes", ", and none writes anything", {}, Relation.NONE, found.lengths),
-            Claim(
-                "longest neuron",
-                "; **neuron {neuron}** writes the longest vector, **{share}** of the sum",
-                parts,
-                Relation.LARGEST,
-                found.lengths,
-                (first,),
-            ),
-            Claim(
-                "no longer neuron",
-                "; none writes a longer vector than **neuron {neuron}**, **{share}** of the sum",
-                parts,
-                Relation.HIGHEST,
-                found.lengths,
-                (first,),
-            ),
+    return choose(
+        Claim("no neuron writes", ", and none writes anything", {}, Relation.NONE, found.lengths),
+        Claim(
+            "longest neuron",
+            "; **neuron {neuron}** writes the longest vector, **{share}** of the sum",
+            parts,
+            Relation.LARGEST,
+            found.lengths,
+            (first,),
+        ),
+        Claim(
+            "no longer neuron",
+            "; none writes a longer vector than **neuron {neuron}**, **{share}** of the sum",
+            parts,
+            Relation.HIGHEST,
+            found.lengths,
+            (first,),
         ),
     )
 

@@ -75,25 +75,12 @@ def show_lens_everywhere(view: View) -> Derived:
     shown = center_range(token, _READ, len(trace.tokens))
     names, entry = label_tokens(trace, shown), trace.model.tokenizer.name
     found, shares = layers.read_first_choices(trace, shown)
-    figure = draw_heatmap(
-        shares,
-        Side("token", names, shown.start),
-        Side("after", stages, angle=0),
-        view.colors,
-        PREDICTION,
-        share=True,
-        end=1.0,
-        selected=token,
-    )
-    part = (
-        f" Shown: tokens {shown.start}–{shown.stop - 1} of {len(trace.tokens)}."
-        if len(shown) < len(trace.tokens)
-        else ""
-    )
+    sides = Side("token", names, shown.start), Side("after", stages, angle=0)
+    part = f" Shown: tokens {shown.start}–{shown.stop - 1} of {len(trace.tokens)}."
     return Derived(
         "lens-everywhere",
         "Top prediction at every token and stage, with its probability",
-        figure,
+        draw_heatmap(shares, *sides, view.colors, PREDICTION, share=True, end=1.0, selected=token),
         Origin(
             _READ_FROM,
             PREDICTION,
@@ -103,7 +90,7 @@ def show_lens_everywhere(view: View) -> Derived:
             "layer by layer.",
         ),
         values=Values(shares, names, stages),
-        note=f"1 is certain. The table gives the predicted entry.{part}",
+        note=f"1 is certain. The table gives the predicted entry.{part * (len(shown) < len(trace.tokens))}",
         table=render_table(
             "token",
             names,

@@ -126,34 +126,39 @@ def show_line(view: View, story: Story) -> int:
         _line(key=_LINE.name, data=drawing, on_stop_change=state.on_event(_LINE, "stop", _go, state.is_number))
         moves, words = st.columns([52, 45], gap="medium", vertical_alignment="center")
         with moves, st.container(horizontal=True, vertical_alignment="center"):
-            st.selectbox(
-                "The story of",
-                list(_list_offered(view)),
-                key=STORY_OF.name,
-                width=240,
-                label_visibility="collapsed",
-                on_change=_go,
-                args=(0,),
-            )
-            st.button(
-                "Back",
-                icon=":material/chevron_left:",
-                key="stop-back",
-                on_click=_go,
-                args=(chosen - 1,),
-                disabled=not chosen,
-            )
-            st.button(
-                "Next stop",
-                icon=":material/chevron_right:",
-                key="stop-next",
-                on_click=_go,
-                args=(chosen + 1,),
-                disabled=chosen + 1 == len(story.stops),
-            )
+            _show_moves(view, story, chosen)
         with words:
             _show_hidden(view, story)
     return chosen
+
+
+def _show_moves(view: View, story: Story, chosen: int) -> None:
+    """Whose story it is, and a step along it to either side of the chosen stop."""
+    st.selectbox(
+        "The story of",
+        list(_list_offered(view)),
+        key=STORY_OF.name,
+        width=240,
+        label_visibility="collapsed",
+        on_change=_go,
+        args=(0,),
+    )
+    st.button(
+        "Back",
+        icon=":material/chevron_left:",
+        key="stop-back",
+        on_click=_go,
+        args=(chosen - 1,),
+        disabled=not chosen,
+    )
+    st.button(
+        "Next stop",
+        icon=":material/chevron_right:",
+        key="stop-next",
+        on_click=_go,
+        args=(chosen + 1,),
+        disabled=chosen + 1 == len(story.stops),
+    )
 
 
 def _tell_way(story: Story) -> str:

@@ -56,20 +56,6 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str], own: bool = F
     def on(name: str, act: Callable[[Any], object], form: state.Form = state.is_text) -> Callable[[], None]:
         return state.on_event(_LISTENER, name, act, form)
 
-    def choose_head(said: str) -> None:
-        layer, head = map(int, said.split(","))
-        choices.choose_head(layer, head)
-        choices.ask_for_rerun()
-
-    def choose_token(said: str | int) -> None:
-        choices.choose_token(int(said))
-        choices.ask_for_rerun()
-
-    def choose(said: str) -> None:
-        name, _, value = said.partition("=")
-        url.choose_named(name, value)
-        choices.ask_for_rerun()
-
     _listener(
         key=_LISTENER.name,
         data={
@@ -87,10 +73,28 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str], own: bool = F
         on_keep_change=on("keep", lambda said: choices.open_drawer(way[: int(said)]), is_number),
         on_close_change=lambda: choices.open_drawer([]),
         on_story_change=lambda: choices.open_drawer(take_story(trace, way)),
-        on_head_change=on("head", choose_head, is_head),
-        on_token_change=on("token", choose_token, is_number),
-        on_choose_change=on("choose", choose),
+        on_head_change=on("head", _choose_head, is_head),
+        on_token_change=on("token", _choose_token, is_number),
+        on_choose_change=on("choose", _choose),
     )
+
+
+def _choose_head(said: str) -> None:
+    layer, head = map(int, said.split(","))
+    choices.choose_head(layer, head)
+    choices.ask_for_rerun()
+
+
+def _choose_token(said: str | int) -> None:
+    choices.choose_token(int(said))
+    choices.ask_for_rerun()
+
+
+def _choose(said: str) -> None:
+    """What a link names, and its value."""
+    name, _, value = said.partition("=")
+    url.choose_named(name, value)
+    choices.ask_for_rerun()
 
 
 def is_number(said: object) -> bool:
