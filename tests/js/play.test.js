@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { countSteps } from "../../bertviz_core/ui/components/canvas/play.js";
+import { writeTrack } from "../../bertviz_core/ui/components/canvas/play_words.js";
 import { clock } from "./page.js";
 import { makeData, openCanvas, settle } from "./scene.js";
 
@@ -28,6 +29,15 @@ test("what plays goes from stop to stop after their seconds, and rests at the la
   assert.deepEqual(sent, [["go", { stop: 9, level: "pass" }]]);
   press(canvas, " ");
   assert.equal(canvas.place.stop, 1); // from the beginning
+});
+
+test("Tab reaches one stop of the track: the one that is shown, before the walk the first", () => {
+  for (const [stop, reached] of [[0, 1], [1, 1], [4, 4], [9, 9]]) {
+    const html = writeTrack({ ...openCanvas().canvas.player, playing: false, speed: 1, stop, stops: makeData().stops });
+    const all = [...html.matchAll(/data-does="stop:(\d)"[^>]*tabindex="(-?\d)"/g)];
+    assert.equal(all.length, 9);
+    assert.deepEqual(all.filter(([, , tab]) => tab === "0").map(([, number]) => Number(number)), [reached]);
+  }
 });
 
 test("what is paused goes on from there", () => {

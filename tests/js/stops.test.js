@@ -86,6 +86,16 @@ test("5: what lies out of sight has the shares of its rows, and of the tokens th
   assert.deepEqual([rest(720), rest(161)], [0, 2]);
 });
 
+test("5: every share is told at its block, none across another", () => {
+  const { canvas, shapes } = draw(5);
+  canvas.data.stops[4].worked.shares.forEach((_, i) => {
+    const [, from, to] = /^M\S+ (\S+)L\S+ (\S+)$/.exec(shapes.get(`to ${i}`).element.attributes.d).map(Number);
+    const { y, h } = box(shapes, `flying ${i}`);
+    near(from, y + h / 2, 1);
+    assert.ok(to > y && to < y + h, `the label of share ${i}, at ${to}, is beside its block from ${y} to ${y + h}`);
+  });
+});
+
 test("5: the shares tile their stack from the top, each as high as it is large", () => {
   const { canvas, shapes } = draw(5);
   const { shares } = canvas.data.stops[4].worked;
@@ -142,6 +152,19 @@ test("7: what was there and what was found, added and normalized", () => {
   const changed = draw(7, {}, { more: { stops } }).texts;
   assert.deepEqual([changed["caption 0"], changed["name 1"]], ["Only", "a change"]);
   assert.match(changed.under, /without the residual, changed, then normalized/);
+});
+
+test("7: without what was there, what was found is added to nothing, changed or not", () => {
+  const start = (more) => {
+    const stops = makeData().stops.map((stop, i) => (i === 6 ? { ...stop, worked: { ...stop.worked, ...more } } : stop));
+    const { shapes, texts } = draw(7, {}, { more: { stops } });
+    return [texts["name 0"], box(shapes, "step 0"), texts["number 0"].replace("−", "-")];
+  };
+  const { added } = makeData().stops[6].worked;
+  for (const whole of [true, false]) {
+    const [name, { h }, reached] = start({ residual: false, adds_up: whole, sum: added });
+    assert.deepEqual([name, reached, h > 3], ["attention", added.toFixed(4), true]);
+  }
 });
 
 test("7: what multiplies has other digits than what is added", () => {

@@ -27,6 +27,15 @@ test("a swipe to the side leads to the next stage or the one before", () => {
   assert.equal(canvas.group, 0); // there is none before
 });
 
+test("in the whole pass the group of a layer chooses that layer, and the groups at both ends the nearest", () => {
+  const { canvas } = openCanvas({}, PHONE);
+  const layers = [1, 2, 0, 3].map((group) => {
+    canvas.chrome.choose(group);
+    return [canvas.group, canvas.place.layer];
+  });
+  assert.deepEqual(layers, [[1, 0], [2, 1], [0, 0], [3, 1]]);
+});
+
 test("no swipe: too short, up or down, or with a mouse in a wide window", () => {
   const { canvas } = openCanvas({ level: "layer" }, PHONE);
   swipe(canvas, [300, 200], [255, 200]);

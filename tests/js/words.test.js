@@ -68,6 +68,27 @@ test("of a head only what was sent whole says what it looks at", () => {
   assert.match(title({ start: 0, stop: 4, total: 5 }, 1), /looks at “\[SEP\]” with 32/); // as the server announced it
 });
 
+test("a stop's legend has the scale of each stage that its picture compares", () => {
+  const scales = (place) => Object.entries(drawnTexts(openCanvas(place).canvas, "legend")).filter(([key]) => key.startsWith("of ")).map(
+    ([, name]) => name
+  );
+  assert.deepEqual(scales({ stop: 3, level: "layer", layer: 1 }), ["layer input", "Q", "K", "V"]);
+  assert.equal(scales({ stop: 3, level: "layer", layer: 0 })[0], "layer input");
+});
+
+test("what passes around leaves behind what is read, and comes back where it is added", () => {
+  const { canvas } = openCanvas({ level: "layer", layer: 1 });
+  const { parts } = canvas.frame;
+  const between = (x, left, right) => assert.ok(parts[left].x + parts[left].w <= x && x <= parts[right].x, `${x}: not between ${left} and ${right}`);
+  const ends = (name) => /^M(\S+) \S+H?.*H(\S+?)q/.exec(shapes(canvas, "lanes")[`lane ${name}`].d).slice(1).map(Number);
+  const [first, last] = ends("first");
+  between(first, "output.0", "query");
+  between(last + 6, "context", "sum");
+  const [start, end] = ends("second");
+  between(start, "norm", "neurons.1");
+  between(end + 6, "neurons.1", "sum2");
+});
+
 test("the card of a token's words begins at its row and stays between the first row and the last", () => {
   for (const height of [720, 330, 161]) {
     for (const token of [0, 1, 2, 3]) {
