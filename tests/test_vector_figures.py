@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from bertviz_core.analysis.add_norm import Sums
-from bertviz_core.figures.add_norm import Strip, draw_aligned, draw_triangle
+from bertviz_core.figures.add_norm import Strip, draw_aligned
 from bertviz_core.figures.feed_forward import draw_neurons, draw_parts
 from bertviz_core.figures.palette import PALETTES
 from bertviz_core.figures.resemblance import draw_resemblance
+from bertviz_core.figures.triangle import draw_triangle
 from bertviz_core.formula.numbers import format_degrees
 from bertviz_core.ui.views.add_norm_sums import Ink, _draw_bars, name_direction
 

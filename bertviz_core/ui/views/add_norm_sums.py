@@ -13,7 +13,7 @@ import streamlit as st
 from bertviz_core.analysis.add_norm import ATTENTION, SUBLAYERS, Sums, measure_sums
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, say
 from bertviz_core.analysis.ranking import center_range
-from bertviz_core.figures.add_norm import draw_triangle
+from bertviz_core.figures.triangle import draw_triangle
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_degrees, format_short
 from bertviz_core.formula.steps import NORM, RESIDUAL, Step
