@@ -60,18 +60,6 @@ def tell(view: View, where: Address) -> Told | None:
     )
 
 
-def _tell_angle(x: np.ndarray, y: np.ndarray) -> str:
-    """How a document's vector y stands to BERT's, x, and what its components do to that."""
-    angle, terms = float(compute_angles(x, y)), x * y
-    if np.isnan(angle):
-        return "and BERT’s have no angle, as one of them has length 0."
-    up, down = int((terms > 0).sum()), int((terms < 0).sum())
-    return (
-        f"stands at **{format_degrees(angle)}** to BERT’s. Of {len(terms)} products {up} raise the cosine, "
-        f"{down} lower it."
-    )
-
-
 def offer(view: View, name: str) -> None:
     """Let the drawer tell of these numbers, and open with that of the document that is looked at."""
     offer_teller(partial(tell, view))
