@@ -78,8 +78,11 @@ def test_nginx_writes_nothing_to_the_disk_and_gives_files_whole(nginx):
             assert Stub.taken.get(timeout=30) is False  # 40 MB: there is room for a part of it on the way
 
 
-def test_a_process_logs_what_fails_and_not_who_comes_nor_what_they_ask(monkeypatch, caplog):
+def test_a_process_logs_what_fails_and_not_who_comes_nor_what_they_ask(monkeypatch):
     said = {name: logging.getLogger(name) for name in ("uvicorn.access", "uvicorn.error")}
+    heard: list[str] = []
+    ear = logging.Handler()
+    monkeypatch.setattr(ear, "emit", lambda record: heard.append(record.getMessage()))
 
     def come(*_, **__):
         for log in said.values():
@@ -88,10 +91,9 @@ def test_a_process_logs_what_fails_and_not_who_comes_nor_what_they_ask(monkeypat
         said["uvicorn.error"].error("It failed")
 
     monkeypatch.setattr(replica.uvicorn, "run", come)
+    usual = {"disabled": False, "handlers": [ear], "propagate": False}
     for log in said.values():
-        monkeypatch.setattr(log, "filters", [])
-        monkeypatch.setattr(log, "disabled", False)
-        monkeypatch.setattr(log, "propagate", True)
-        monkeypatch.setattr(log, "level", log.level)
+        for name, value in {**usual, "filters": [], "level": log.level}.items():  # a list of its own
+            monkeypatch.setattr(log, name, value)
     replica.serve("nowhere.sock")
-    assert caplog.messages == ["It failed"]
+    assert heard == ["It failed"]
