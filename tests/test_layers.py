@@ -276,3 +276,11 @@ def test_a_turn_is_drawn_in_grey_before_the_layer_and_in_its_hue_after_it(rome):
         ("30.0", "0.0", before),
         ("0.0", "-20.0", after),
     ]
+
+
+@pytest.mark.parametrize(("before", "after", "angle"), [(30.0, 20.0, 90.0), (20.0, 55.0, 10.0), (20.0, 30.0, 170.0)])
+def test_a_turn_is_drawn_whole_whether_its_vector_grows_or_turns_back(rome, before, after, angle):
+    drawn = read_picture(_draw_turn(look(rome), before, after, angle, 44))
+    wide, shift = (float(re.search(at, drawn)[1]) for at in (r'viewBox="0 0 (\d+) ', r"translate\(([\d.]+) "))
+    tips = [float(x) for x in re.findall(r'd="M0 0L([-\d.]+) ', drawn)]
+    assert len(tips) == 2 and shift + min(0.0, *tips) > 0 and shift + max(tips) < wide

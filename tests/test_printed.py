@@ -29,6 +29,7 @@ from bertviz_core.documents.printed import (
 from bertviz_core.programs.config import BertConfig
 from bertviz_core.ui.frame.site import find_page
 from bertviz_core.ui.views import notebook as page
+from bertviz_core.ui.views.notebook_facts import _tell_list
 from tests.factory import random_checkpoint
 
 pytestmark = pytest.mark.xdist_group("base_sized")  # most of them, and the others are quick
@@ -291,6 +292,12 @@ def test_every_size_that_the_note_prints_is_here():
     found = {fact.what.removesuffix(", of a full input"): fact.printed for fact in NOTE_SIZES}
     for what, size in (full | parameters).items():
         assert found[what] == str(list(size)), what
+
+
+def test_a_long_list_of_names_is_told_by_the_first_and_how_many_more_there_are():
+    names = [f"encoder.layer.{i}.output.dense.weight" for i in range(9)]
+    assert _tell_list(" ".join(names)) == f"{names[0]} and 8 more"
+    assert _tell_list(" ".join(names[:1])) == names[0]
 
 
 def test_every_detail_of_the_printed_model_is_here():

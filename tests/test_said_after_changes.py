@@ -270,6 +270,12 @@ def test_tensors_are_counted_as_the_file_has_them():
     assert "22,893,116 numbers in 110 tensors" in read(opened("parameters", {}))[0]
 
 
+def test_the_window_over_a_tensor_ends_where_the_tensor_does():
+    at = opened("parameters", {}, tensor=f"{L3}.intermediate.dense.weight", row="383", column="1535")
+    rows, columns = (re.escape(f"{first}–{size - 1} of {size:,}") for first, size in ((368, 384), (1504, 1536)))
+    assert any(re.search(f"{rows}, [a-z]+ {columns}", each.value) for each in at.caption)
+
+
 def test_a_departure_alone_is_compared_with_the_pass_without_changes():
     def read(changes):
         at = opened("documents", changes, text=SNOW, token="5")

@@ -11,6 +11,7 @@ import torch
 import bertviz_core as bv
 from bertviz_core.analysis import vocabulary
 from bertviz_core.analysis.vocabulary import CONTAINS, IDS, PREFIX
+from bertviz_core.ui.views.tokenization_vocabulary import _write_places
 from tests.factory import VOCABULARY, random_checkpoint
 
 ENTRIES = ("[PAD]", "[unused0]", "Rome", "the", "other", "##he", "the", "he", "", "theatre")
@@ -62,6 +63,13 @@ def test_nearest_are_the_largest_cosines_of_all_rows(bundled):
             assert entry.cosine == pytest.approx(cosines[entry.id], rel=1e-12)
             assert entry.product == pytest.approx(float(row @ matrix[entry.id]), rel=1e-12)
             assert entry.length == pytest.approx(math.sqrt(float(matrix[entry.id] @ matrix[entry.id])), rel=1e-12)
+
+
+def test_six_positions_are_written_out_and_more_are_cut_short():
+    assert _write_places(7, (7, 8, 7)) == "position 0, 2"
+    assert _write_places(7, (7,) * 6) == "position 0, 1, 2, 3, 4, 5"
+    assert _write_places(7, (7,) * 7) == "position 0, 1, 2, 3, 4, 5 …"
+    assert _write_places(7, (8,)) == ""
 
 
 def test_rows_of_zeros_have_no_direction(model):

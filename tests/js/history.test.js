@@ -45,6 +45,14 @@ test("what is chosen is written, whoever writes it", () => {
   assert.deepEqual(written, [["push", "/attention?layer=3"], ["replace", "/attention?layer=4"]]);
 });
 
+test("what the framework has in an address is none of what a page is asked for", () => {
+  const tab = openTab();
+  tab.visit("/attention?embed=true&layer=1&embed_options=dark_theme");
+  tab.trail.tell(say("attention", { layer: "1" })); // it is there
+  history.pushState(null, "", "/attention?layer=5");
+  assert.deepEqual(tab.written, [["push", "/attention?layer=5"]]);
+});
+
 test("after Back an older answer is refused, until the page is there or somebody chooses", () => {
   const tab = openTab();
   tab.visit("/attention?layer=1");
