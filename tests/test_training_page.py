@@ -185,7 +185,8 @@ def test_what_start_will_do_is_shown_before_and_comes_so():
     run, charts = at.session_state["training-run"], read_charts(at)
     ahead = run.ahead
     assert not errors(at) and not run.records and len(ahead.records) == 4 and len(ahead.passes) == 3
-    told = re.search(r"in 4 steps −log P per hidden word goes from \*\*(.*?)\*\* to \*\*(.*?)\*\*", at.title[0].value)
+    coming = r"in 4 steps −log P per hidden word is \*\*(.*?)\*\* in the first and \*\*(.*?)\*\* over all"
+    told = re.search(coming, at.title[0].value)
     assert told and any("not taken yet" in one.value for one in at.caption) and ">after</small>" in texts(at)
     press(at, "training-go")
     assert [record.loss for record in run.records] == [record.loss for record in ahead.records]

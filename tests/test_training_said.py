@@ -2,13 +2,16 @@
 
 import dataclasses
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.learning import Settings, Training, make_small_model
 from bertviz_core.ui.views.training import say_line, say_still
+from bertviz_core.ui.views.training_fields import suggest
 from bertviz_core.ui.views.training_lead import choose_risen
 from bertviz_core.ui.views.training_lines import list_besides, say_line_5
 from bertviz_core.ui.views.training_step import say_after
@@ -116,3 +119,17 @@ def test_what_line_5_runs(training):
 def test_the_last_steps_are_told_from_all_steps():
     assert say_line(np.arange(12.0)) == "was **0.00** in the first and **11.00** over all of them"
     assert say_line(np.arange(13.0)) == "went from **0.00** in the first to **12.00** over the last 12"
+
+
+@pytest.mark.parametrize(("learner", "practised"), [("copy", False), ("heads", True), ("small", True)])
+def test_another_model_or_way_begins_with_the_numbers_tried_with_it(bundled, learner, practised):
+    at = AppTest.from_file(str(Path(__file__).parents[1] / "app.py"), default_timeout=60).run()
+    at.query_params.update({"eta": "0.5", "passes": "7"})
+    at.switch_page("pages/training.py").run()
+    (menu,) = [one for one in at.selectbox if one.label == "Which model learns"]
+    menu.set_value(learner).run()
+    if practised:
+        at.toggle[0].set_value(True).run()
+    tried = suggest(bundled, learner, practised)
+    fields = {one.label: one.value for one in at.text_input if one.label in ("T", "η")}
+    assert fields == {"T": str(tried.passes), "η": f"{tried.eta:g}"}

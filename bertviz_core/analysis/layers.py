@@ -132,15 +132,6 @@ def find_nearest(cosines: np.ndarray, trace: Trace, token: int) -> int:
     return others[int(cosines[token, others].argmax())] if others else token
 
 
-def average_apart(cosines: np.ndarray, trace: Trace) -> float:
-    """The mean of (token, token) cosines over all pairs of different tokens, padding left out, that have one; 1 where
-    there is one token, nan where no pair has a cosine."""
-    real = list(trace.encoding.real)
-    pairs = cosines[np.ix_(real, real)][~np.eye(len(real), dtype=bool)]
-    defined = pairs[~np.isnan(pairs)]
-    return float(defined.mean()) if defined.size else np.nan if pairs.size else 1.0
-
-
 def find_principal_components(states: np.ndarray, count: int) -> Projection:
     """The first principal components of all vectors, by singular value decomposition.
 

@@ -72,11 +72,6 @@ class BertConfig:
         return ACTIVATIONS[self.hidden_act]
 
     @property
-    def activation_name(self) -> str:
-        """The activation function as a reader knows it, whichever way it is computed: GELU, RELU, SILU."""
-        return self.hidden_act.partition("_")[0].upper()
-
-    @property
     def sizes(self) -> dict[str, int]:
         """The size of every axis that the config fixes, by axis name. `label` comes from the checkpoint."""
         return {

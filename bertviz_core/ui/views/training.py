@@ -87,18 +87,16 @@ def write_headline(view: View) -> str:
     )
 
 
-def say_line(line: np.ndarray) -> str:
+def say_line(line: np.ndarray, went: str = "went", was: str = "was") -> str:
     """Where the loss per hidden word begins and ends. line: over the last steps, one number a step."""
     first, last = (f"**{format_short(line[i])}**" for i in (0, -1))
     if len(line) > OVER:
-        return f"went from {first} in the first to {last} over the last {OVER}"
-    return f"was {first} in the first and {last} over all of them"
+        return f"{went} from {first} in the first to {last} over the last {OVER}"
+    return f"{was} {first} in the first and {last} over all of them"
 
 
 def _say_ahead(run: Run) -> str:
-    line = average(run.ahead.records)
-    first, last = (f"**{format_short(line[i])}**" for i in (0, -1))
-    return f"goes from {first} to {last}{_say_risen(run, 'from')}"
+    return f"{say_line(average(run.ahead.records), 'goes', 'is')}{_say_risen(run, 'from')}"
 
 
 def _say_risen(run: Run, verb: str = "rose from") -> str:
