@@ -163,6 +163,14 @@ def test_half_of_the_pairs_follow_and_the_others_are_of_another_document(vocabul
         assert label == (NEXT if first == second else RANDOM)
 
 
+def test_a_batch_goes_to_a_device_whole(vocabulary, examples):
+    batch = make_pairs(examples, np.arange(4), vocabulary, np.random.default_rng(0), False)
+    moved = batch.to("meta")
+    tensors = [name for name, one in vars(batch).items() if isinstance(one, torch.Tensor)]
+    assert len(tensors) == 6 and all(getattr(moved, name).is_meta for name in tensors)
+    assert moved.documents is batch.documents
+
+
 def test_of_the_pieces_15_percent_are_hidden_and_of_these_80_10_10(vocabulary):
     rng = np.random.default_rng(0)
     ids = rng.choice(vocabulary.drawable, (400, 100))

@@ -84,6 +84,22 @@ def test_killed_and_started_again_it_ends_at_the_same_weights(ground):
     assert ended.keys() == whole.keys() and all(torch.equal(ended[name], whole[name]) for name in whole)
 
 
+def test_who_draws_the_batches_changes_nothing(ground):
+    alone, ahead = ground / "alone", ground / "ahead"
+    assert (
+        main(command(ground, alone, "--until", 20)) == main(command(ground, ahead, "--until", 20, "--workers", 2)) == 3
+    )
+    one, other = (load_file(each / STATE) for each in (alone, ahead))
+    assert one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_an_accelerator_that_is_not_there_is_refused(ground, capsys, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert main(command(ground, ground / "nowhere", "--device", "cuda")) == 2
+    assert "no such accelerator" in capsys.readouterr().err
+    assert not (ground / "nowhere").exists()
+
+
 def test_another_seed_draws_other_batches(ground):
     out = ground / "other"
     assert main(command(ground, out, "--seed", 1, "--minutes", 1e-4)) == 3

@@ -71,6 +71,7 @@ def _add_run(command: argparse.ArgumentParser) -> None:
         help="be through after about as many minutes: --steps follow the speed; 0: off",
     )
     command.add_argument("--save-every", type=int, default=200, help="steps from one kept place to the next")
+    command.add_argument("--workers", type=int, default=0, help="processes that draw batches ahead, for an accelerator")
     command.add_argument(
         "--repace", action="store_true", help="go on with other --steps or --threads than before; the record says so"
     )
@@ -86,7 +87,9 @@ def _add_run(command: argparse.ArgumentParser) -> None:
 
 def _act_run(given: argparse.Namespace) -> int:
     settings = Settings(**{one.name: getattr(given, one.name) for one in fields(Settings)})
-    sitting = Sitting(given.minutes, given.until, max(1, given.save_every), given.repace, given.within)
+    sitting = Sitting(
+        given.minutes, given.until, max(1, given.save_every), given.repace, given.within, max(0, given.workers)
+    )
     done = run(Sources(given.corpus, given.facts, given.start), given.out, settings, sitting)
     if done:
         print(given.out / MODEL)

@@ -7,7 +7,7 @@ on after a kill draws what it would have drawn.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -40,6 +40,11 @@ class Batch:
     answers: Tensor
     follows: Tensor | None
     documents: np.ndarray
+
+    def to(self, device: str) -> Batch:
+        """The same batch with its tensors on a device."""
+        moved = {name: one.to(device) for name, one in vars(self).items() if isinstance(one, Tensor)}
+        return replace(self, **moved)
 
 
 class Deck:

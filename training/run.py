@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import math
+import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from bertviz_core.errors import CheckpointError, InputError
 from training.batches import PAIRS, SINGLES, Batch, Deck, make_pairs, make_singles
 from training.corpus import Document, digest_documents, read_documents, split_documents
 from training.examples import Examples, cap_glosses, make_examples, mend_documents
+from training.feed import feed
 from training.log import Log, Pacer, Progress
 from training.model import (
     WEIGHTS,
@@ -85,7 +87,7 @@ class Training:
         torch.manual_seed(settings.seed)
         self.settings = settings
         self.model, self.anew = read_model(start, settings.attention, anew=True)
-        self.model.train()
+        self.model.to(settings.device).train()
         self.optimizer = make_optimizer(self.model, settings)
         self.average = {name: one.detach().clone() for name, one in self._named()} if settings.average else {}
 
@@ -99,19 +101,21 @@ class Training:
 
     def learn(self, step: int, batch: Batch) -> dict[str, float]:
         """One step. Gives what is logged of it. Raises InputError where the loss is no number any more."""
-        rate = set_rates(self.optimizer, step, self.settings)
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.settings.precision == "bf16"):
+        rate, device = set_rates(self.optimizer, step, self.settings), self.settings.device
+        batch = batch.to(device)
+        with torch.autocast(device, torch.bfloat16, enabled=self.settings.precision == "bf16"):
             masked, follows = measure_losses(predict(self.model, batch), batch)
-        loss = masked if follows is None else masked + follows
-        if not math.isfinite(loss.item()):
-            raise InputError(f"The loss is {loss.item()} at step {step + 1}. Begin anew with a lower --rate.")
+        losses = {"loss": masked} if follows is None else {"loss": masked, "next": follows}
         self.optimizer.zero_grad()
-        loss.backward()
-        norm = clip_grad_norm_(self.model.parameters(), self.settings.clip)
+        torch.stack(tuple(losses.values())).sum().backward()
+        losses["norm"] = clip_grad_norm_(self.model.parameters(), self.settings.clip)
+        told = torch.stack([one.detach() for one in losses.values()]).tolist()  # at once: a device is waited for here
+        measured = dict(zip(losses, told, strict=True))
+        if not math.isfinite(total := measured["loss"] + measured.get("next", 0.0)):
+            raise InputError(f"The loss is {total} at step {step + 1}. Begin anew with a lower --rate.")
         self.optimizer.step()
         self._move_average(step)
-        measured = {"loss": masked.item(), "norm": norm.item(), "rate": rate}
-        return measured if follows is None else {**measured, "next": follows.item()}
+        return {**measured, "rate": rate}
 
     @torch.no_grad()
     def _move_average(self, step: int) -> None:
@@ -125,7 +129,7 @@ class Training:
         kept |= {_AVERAGE + name: one for name, one in self.average.items()}
         for index, entries in self.optimizer.state_dict()["state"].items():
             kept |= {f"{_OPTIMIZER}{index}.{key}": value for key, value in entries.items()}
-        return kept
+        return {name: one.cpu() for name, one in kept.items()}
 
     @torch.no_grad()
     def restore(self, tensors: dict[str, Tensor]) -> None:
@@ -148,7 +152,7 @@ class Sitting:
     minutes, until: stop after as long, or after this step, keeping the place; 0 is no limit. save_every: steps from one
     kept place to the next. repace: go on although the steps in all, or the threads, are others than before. within: be
     through after about as many minutes: at each kept place the steps in all become as many as the speed since the last
-    one allows, and the record says so; 0 leaves them.
+    one allows, and the record says so; 0 leaves them. workers: processes that draw batches ahead; 0 is none.
     """
 
     minutes: float = 0
@@ -156,6 +160,7 @@ class Sitting:
     save_every: int = 200
     repace: bool = False
     within: float = 0
+    workers: int = 0
 
 
 @dataclass(frozen=True)
@@ -194,6 +199,7 @@ def run(sources: Sources, out: Path, settings: Settings, sitting: Sitting) -> bo
 @contextmanager
 def _settle(threads: int) -> Iterator[None]:
     """Let torch give the same bits each time: a fixed number of threads, and no operation that does not."""
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # what CUDA's products need for that
     before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(True)
@@ -247,8 +253,9 @@ def _learn_on(training: Training, data: Data, out: Path, about: dict[str, Any], 
     end, pacer = begun + (sitting.minutes * 60 or math.inf), Pacer(begun + sitting.within * 60, step, begun)
     log, progress = Log(out / LOG, step), Progress(step, training.settings.steps)
     last = sitting.until or math.inf
+    batches = feed(data.draw, step, sitting.workers)
     while step < min(last, steps := training.settings.steps) and (step == first or time.monotonic() < end):
-        kind, batch = data.draw(step)
+        kind, batch = next(batches)
         measured = training.learn(step, batch)
         step += 1
         log.write({"step": step, "kind": kind, **measured, **progress.advance(int(batch.mask.sum()), measured["loss"])})

@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from bertviz_core.errors import InputError
 
 
@@ -43,9 +45,12 @@ class Settings:
     precision: str = _option("bf16", "numbers of the products; the weights are float32", ("bf16", "float32"))
     attention: str = _option("eager", "softmax(QK^T)V as three operations, or one fused call", ("eager", "sdpa"))
     threads: int = _option(1, "processor threads: another number gives other last bits")
+    device: str = _option("cpu", "where the model learns; another one gives other last bits", ("cpu", "cuda"))
 
     def __post_init__(self) -> None:
         check_options(self)
+        if self.device == "cuda" and not torch.cuda.is_available():
+            raise InputError("--device is 'cuda', and there is no such accelerator here. Leave the option out.")
         if self.frozen_steps >= self.steps:
             raise InputError(f"--frozen-steps is {self.frozen_steps}; it must be less than --steps, {self.steps}.")
 
