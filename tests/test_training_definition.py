@@ -181,6 +181,10 @@ def test_rows_that_no_sentence_reads_stay_and_all_others_move(small):
         rows = [row for row in range(len(same)) if bool(same[row].all())]
         if same.dim() > 1:
             assert set(rows) == still.get(name, set()) and int(same.sum()) == len(rows) * same.shape[1]
+        elif name.endswith(
+            "key.bias"
+        ):  # adds the same to all scores of a row: softmax is as before, only rounding moves it
+            assert max(training.gradients(step)[name].abs().max() for step in range(1, 5)) < 1e-15
         else:
             assert not rows
 

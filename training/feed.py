@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import count
+from typing import Any
 
 from torch.utils.data import DataLoader, Dataset
 
@@ -38,5 +39,5 @@ def feed(draw: Callable[[int], Drawn], step: int, workers: int) -> Iterator[Draw
     )
 
 
-def _leave(drawn: Drawn) -> Drawn:
+def _leave(drawn: Any) -> Any:
     return drawn

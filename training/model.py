@@ -36,8 +36,10 @@ class Outcome:
     follows: Tensor
 
 
-def read_model(folder: Path, attention: str = "eager", anew: bool = False) -> tuple[BertForPreTraining, list[str]]:
-    """A checkpoint in float32, without dropout, and the parameters that it lacks: these are drawn if `anew`.
+def read_model(
+    folder: Path, attention: str = "eager", anew: bool = False, device: str = "cpu"
+) -> tuple[BertForPreTraining, list[str]]:
+    """A checkpoint in float32 on a device, without dropout, and what it lacks: these parameters are drawn if `anew`.
 
     Raises CheckpointError where it cannot be read, or lacks what may not be drawn.
     """
@@ -59,7 +61,7 @@ def read_model(folder: Path, attention: str = "eager", anew: bool = False) -> tu
     foreign = [name for name in missing if not is_head(name)]
     if foreign or (missing and not anew):
         raise CheckpointError(f"The checkpoint in {folder} lacks {', '.join((foreign or missing)[:3])}.")
-    return model, missing
+    return model.to(device), missing
 
 
 def check_sizes(model: BertForPreTraining, vocabulary: Vocabulary, pair_length: int) -> None:

@@ -86,8 +86,8 @@ class Training:
     def __init__(self, start: Path, settings: Settings) -> None:
         torch.manual_seed(settings.seed)
         self.settings = settings
-        self.model, self.anew = read_model(start, settings.attention, anew=True)
-        self.model.to(settings.device).train()
+        self.model, self.anew = read_model(start, settings.attention, anew=True, device=settings.device)
+        self.model.train()
         self.optimizer = make_optimizer(self.model, settings)
         self.average = {name: one.detach().clone() for name, one in self._named()} if settings.average else {}
 
