@@ -184,6 +184,21 @@ def test_an_input_and_a_parameter_explain_themselves(rome, address):
     assert why.operands == () and why.step is None and balanced(why.latex)
 
 
+@pytest.mark.parametrize(
+    ("address", "written"),
+    [
+        (
+            "embeddings.word_embeddings.weight[vocab=9,hidden=3]",
+            r"W_{\mathrm{word}}[\mathrm{vocab}=9,\,\mathrm{hidden}=3]",
+        ),
+        ("embeddings.LayerNorm.bias[hidden=3]", r"\beta_{E}[\mathrm{hidden}=3]"),
+        ("input_ids[token=2]", r"{\mathrm{id}}_{\mathrm{token}=2}"),
+    ],
+)
+def test_the_place_in_a_learned_table_stands_apart_from_the_indices_of_its_symbol(rome, address, written):
+    assert rome.explain(address).latex.split(" = ")[0] == written
+
+
 def test_formulas_are_balanced_and_end_in_the_recomputed_number(explained):
     for why in explained:
         assert balanced(why.latex)

@@ -79,6 +79,22 @@ def test_groups_run_through_all_layers(model):
     }
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_sizes_of_a_group_multiply_to_its_count(tmp_path, kind):
+    tensors = analysis.list_tensors(load_model(random_checkpoint(tmp_path, kind=kind)))
+    products = analysis.write_products(tensors)
+    worked = {
+        group: sum(math.prod(int(size.replace(",", "")) for size in part.split("·")) for part in text.split(" + "))
+        for group, text in products.items()
+    }
+    assert worked == analysis.count_groups(tensors)
+
+
+def test_sizes_that_are_alike_are_counted_and_the_largest_sum_comes_first(bundled):
+    products = analysis.write_products(analysis.list_tensors(bundled))
+    assert products["feed-forward"] == "12·1,536·384 + 6·1,536 + 6·384"
+
+
 def test_shapes_are_those_of_the_arrays_with_the_names_of_their_axes(model):
     for tensor in analysis.list_tensors(model):
         assert tensor.shape == tuple(model.parameters[tensor.address].shape)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -132,6 +134,22 @@ def count_parts(tensors: Iterable[Tensor]) -> dict[str, int]:
 def count_groups(tensors: Iterable[Tensor]) -> dict[str, int]:
     """How many numbers each group holds over all layers, counted likewise; together the model's `parameter_count`."""
     return _count(tensors, lambda tensor: tensor.group)
+
+
+def write_products(tensors: Iterable[Tensor]) -> dict[str, str]:
+    """How each group's count comes about: its tensors' sizes, those of one size together, the largest sum first."""
+    shapes: dict[str, Counter[tuple[int, ...]]] = {}
+    for tensor in tensors:
+        shape = tuple(sorted(tensor.shape, reverse=True))
+        shapes.setdefault(tensor.group, Counter()).update([shape] * bool(tensor.counted))
+    return {group: " + ".join(_list_products(counts)) for group, counts in shapes.items()}
+
+
+def _list_products(shapes: Mapping[tuple[int, ...], int]) -> list[str]:
+    """The shapes and how often each occurs, as in `12·1,536·384`."""
+    products = [(count, *shape) if count > 1 else shape for shape, count in shapes.items()]
+    texts = [(-math.prod(factors), "·".join(f"{size:,}" for size in factors)) for factors in products]
+    return [text for _, text in sorted(texts)]
 
 
 def count_kinds(tensors: Iterable[Tensor]) -> dict[str, dict[str, int]]:

@@ -18,6 +18,7 @@ FRAME = 112  # pixels above and below the rows
 CLEAR = 20  # pixels from the columns' entries to their name, where the usual few would let them touch
 _GAPS = 64  # with more rows or columns than this, gaps between them would bleach the colours
 _LETTER = 8  # pixels of one of the name's
+_BESIDE = 6  # pixels from a row's word to its first cell, whose frame would cut it otherwise
 _NUMBERED = 14  # columns at most whose cells have room for two digits
 _LABEL, _SQUARE = 14, 190  # pixels of a row's label, and of the side of a map of square cells on a phone
 _LABELLED_COLUMNS = 40  # with more columns than this, words would collide
@@ -139,7 +140,12 @@ def _leave_room(rows: Side, name_inside: bool) -> int:
 def _set_axes(shape: tuple[int, ...], rows: Side, columns: Side, colors: Palette, square: bool) -> Spec:
     thin_rows = max(1, -(-shape[0] * _LABEL // (_SQUARE if square else MAX_HEIGHT)))
     thin_columns = thin_rows if square else max(1, -(-shape[1] // _LABELLED_COLUMNS))
-    down = {**rows.ticks(shape[0], thin_rows), "tickangle": 0, "showticklabels": rows.labelled}
+    down = {
+        **rows.ticks(shape[0], thin_rows),
+        "tickangle": 0,
+        "ticklabelstandoff": _BESIDE,
+        "showticklabels": rows.labelled,
+    }
     across = {**columns.ticks(shape[1], thin_columns), "showticklabels": columns.labelled}
     if square:
         down |= {"scaleanchor": "x", "constrain": "domain", "constraintoward": "top"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -15,7 +15,7 @@ from bertviz_core.formula.cells import At, narrow, read_part
 from bertviz_core.formula.nodes import Env, Symbol
 from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.short_worked import work_short
-from bertviz_core.formula.steps import Step
+from bertviz_core.formula.steps import PARAMETER, Step
 from bertviz_core.formula.tensors import list_numbers
 
 
@@ -63,7 +63,7 @@ class Explanation:
 def explain(env: Env, symbol: Symbol, at: At, step: Step | None) -> Explanation:
     """Work out the one cell `at`. step: what computes it, if anything does."""
     here = Address(symbol.address, tuple((axis.name, at[axis].start) for axis in symbol.axes))
-    value, left = symbol.work(env, at).item(), _subscript(symbol, at)
+    value, left = symbol.work(env, at).item(), write_cell(symbol, _list_indices(symbol, at))
     if step is None:
         return Explanation(here, value, value, f"{left} = {format_latex(value)}", "", (), None)
     result = step.expr.work(env, at).item()
@@ -99,6 +99,13 @@ def _list_sources(env: Env, step: Step, at: At) -> Iterator[Source]:
         yield Source(Block(leaf.address, sides), tuple(list_numbers(values)))
 
 
-def _subscript(symbol: Symbol, at: At) -> str:
-    index = r",\,".join(rf"\mathrm{{{axis.name.replace('_', chr(92) + '_')}}}={at[axis].start}" for axis in symbol.axes)
-    return rf"{{{symbol.tex}}}_{{{index}}}" if index else symbol.tex
+def write_cell(symbol: Symbol, indices: Sequence[str]) -> str:
+    """One cell of a tensor: a learned table's in brackets, as where a formula looks it up, others as indices."""
+    index = r",\,".join(indices)
+    if not index:
+        return symbol.tex
+    return rf"{symbol.tex}[{index}]" if symbol.kind == PARAMETER else rf"{{{symbol.tex}}}_{{{index}}}"
+
+
+def _list_indices(symbol: Symbol, at: At) -> list[str]:
+    return [rf"\mathrm{{{axis.name.replace('_', chr(92) + '_')}}}={at[axis].start}" for axis in symbol.axes]

@@ -146,15 +146,22 @@ def areas(s: Scene) -> Truth:
             y.append(count / sum(column))
     return Truth(
         [points(x=x, width=width, base=base, y=y)],
-        told=[total, len(sizes), 4 * total],
         tables=[
             {
                 "numbers": [groups[row] for row in table.rows],
-                "% of all": [100 * groups[row] / total for row in table.rows],
+                "from sizes": [write_sizes(s, GROUPS[row]) for row in table.rows],
             }
         ],
-        worked=[groups["attention"], groups["feed-forward"]],
     )
+
+
+def write_sizes(s: Scene, mark: str) -> str:
+    """The sizes of Hugging Face's tensors of a group, multiplied, those that are alike together, largest sum first."""
+    held = s.hf.named_parameters()
+    shapes = [tuple(sorted(p.shape, reverse=True)) for n, p in held if re.match(mark, n.removeprefix("bert."))]
+    counted = [(shapes.count(shape), *shape) for shape in set(shapes)]
+    texts = [(-math.prod(sizes), "·".join(f"{size:,}" for size in sizes[sizes[0] == 1 :])) for sizes in counted]
+    return " + ".join(text for _, text in sorted(texts))
 
 
 @truth("parameters", "Parts and config.json")
@@ -165,13 +172,8 @@ def parts(s: Scene) -> Truth:
     assert sorted(shown) == sorted(sums)
     sums = {part: sums[part] for part in shown}
     shares = [100 * count / total for count in sums.values()]
-    return Truth(tables=[{"numbers": list(sums.values()), "% of all": shares}], rows=list(sums))
-
-
-@truth("parameters", "A tensor by any of its names")
-def fields(_: Scene) -> Truth:
-    """Nothing but fields to choose by."""
-    return Truth()
+    told = [total, len(list_sizes(s)), 4 * total]
+    return Truth(told=told, tables=[{"numbers": list(sums.values()), "% of all": shares}], rows=list(sums))
 
 
 def list_told(s: Scene) -> list[float]:

@@ -16,7 +16,6 @@ from bertviz_core.documents.names import OF_DOCUMENTS, find_names
 from bertviz_core.figures.areas import draw_areas
 from bertviz_core.figures.base import Chart
 from bertviz_core.formula.numbers import format_percent, format_short, write_size
-from bertviz_core.programs.config import BertConfig
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import choices, state, style, url
 from bertviz_core.ui.frame.chart import show_chart
@@ -67,38 +66,21 @@ def show_sizes(view: View) -> None:
     """How large each part of the model is, as areas, and the sums of its groups beside them."""
     model = view.trace.model
     tensors = analysis.list_tensors(model)
-    sums, own = analysis.count_groups(tensors), [tensor for tensor in tensors if not tensor.same_as]
-    worked = [style.break_lines(_write_count(model.config, name, sums[name])) for name in ("attention", "feed-forward")]
+    sums = analysis.count_groups(tensors)
     heading = Heading(
         "Where the numbers are",
         "areas are counts; layers are added up",
         _COUNTS,
         f"L = {model.config.num_hidden_layers}, d = {model.config.hidden_size}, m = {model.config.intermediate_size:,}",
     )
-    with open_card(view, KIND, heading, "of all tensors of the checkpoint", code=lambda: _show_worked(worked)):
-        drawn, side = st.columns([3, 2], gap="medium")
-        with drawn.container():  # of its own: on a phone it scrolls
+    with open_card(view, KIND, heading, "of all tensors of the checkpoint"):
+        drawn, side = st.columns([9, 10], gap="small")
+        with drawn.container():  # of its own: on a narrow phone it scrolls
             show_chart(_draw(view, tensors), "parameter-areas", "Every part of the model as an area")
         with side, st.container(key="wide-groups"):
-            shares = Column(
-                "% of all",
-                [100 * count / model.parameter_count for count in sums.values()],
-                view.colors.kinds[KIND],
-                100.0,
-                write=format_short,
-            )
-            st.html(_STYLE + render_table("group", list(sums), [Column("numbers", list(sums.values())), shares]))
-            st.caption(
-                "Per layer: four matrices and biases in attention; two in the feed-forward network. "
-                f"{escape_markdown(model.name)}, revision {escape_markdown(model.revision)}: "
-                f"{model.parameter_count:,} numbers in {len(own)} tensors, {model.nbytes:,} bytes as "
-                f"{str(model.dtype).removeprefix('torch.')}. A tied tensor is counted once, where it first appears."
-            )
-
-
-def _show_worked(formulas: Sequence[str]) -> None:
-    for formula in formulas:
-        st.latex(formula)
+            products, counts = analysis.write_products(tensors), list(sums.values())
+            columns = [Column("from sizes", [products[name] for name in sums]), Column("numbers", counts)]
+            st.html(_STYLE + render_table("group", list(sums), columns))
 
 
 def _draw(view: View, tensors: Sequence[Tensor]) -> Chart:
@@ -113,27 +95,19 @@ def _draw(view: View, tensors: Sequence[Tensor]) -> Chart:
     return draw_areas(columns, inks, view.colors)
 
 
-def _write_count(config: BertConfig, group: str, count: int) -> str:
-    """How a group's sum follows from the config."""
-    layers, width, wide = config.num_hidden_layers, config.hidden_size, config.intermediate_size
-    if group == "attention":
-        return rf"L \cdot 4 \, (d^2 + d) = {layers} \cdot 4 \cdot ({width} \cdot {width} + {width}) = {count}"
-    return rf"L \, (2 d m + m + d) = {layers} \cdot (2 \cdot {width} \cdot {wide} + {wide} + {width}) = {count}"
-
-
 def choose_tensor(view: View) -> tuple[Tensor, Window]:
-    """A field for any name of a tensor, the found ones to choose from, and which part of the chosen one to draw."""
+    """A line of fields: any name of a tensor, the found ones to choose from, which part of the chosen one to draw."""
     tensors = analysis.list_tensors(view.trace.model)
-    with open_card(view, KIND, "A tensor by any of its names", "of the documents, Hugging Face, TransformerLens"):
-        asked, offered, rows, columns = st.columns([3, 4, 1, 1], gap="small")
-        with asked:
-            found = _search(view, tensors)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="tensor-fields"):
+        found = _search(view, tensors)
         addresses = [tensor.address for tensor in found]
         url.bind(_TENSOR, addresses, addresses[0])
-        with offered:
-            chosen = found[addresses.index(st.selectbox("Tensor", addresses, key=_TENSOR.name))]
-        window = choose_window(view, chosen, (rows, columns))
-    return chosen, window
+        chosen = found[addresses.index(_offer(addresses))]
+        return chosen, choose_window(view, chosen)
+
+
+def _offer(addresses: Sequence[str]) -> str:
+    return st.selectbox("Tensor", addresses, key=_TENSOR.name, label_visibility="collapsed")
 
 
 def _search(view: View, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
@@ -143,8 +117,9 @@ def _search(view: View, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         "Name",
         key=_NAME.name,
         max_chars=80,
-        help="Any source's name, or words of one",
-        placeholder="W_Q, blocks.0.attn.W_Q, query.weight …",
+        width=280,
+        label_visibility="collapsed",
+        placeholder="Any of its names: W_Q, query.weight …",
     )
     if not asked.strip():
         return tensors
@@ -198,8 +173,18 @@ def show_config(view: View) -> None:
             st.html(render_table("part", list(sums), [Column("numbers", list(sums.values())), shares]))
         with right:
             st.html(_STYLE + _render_config(model))
+        st.caption(_describe(model, sum(not tensor.same_as for tensor in tensors)))
         if model.unused:
             st.caption(f"In the checkpoint, but not used by BERT: {escape_markdown(', '.join(model.unused))}")
+
+
+def _describe(model: Model, own: int) -> str:
+    """Which checkpoint it is. own: how many tensors it has."""
+    return (
+        f"{escape_markdown(model.name)}, revision {escape_markdown(model.revision)}: {model.parameter_count:,} numbers "
+        f"in {own} tensors, {model.nbytes:,} bytes as {str(model.dtype).removeprefix('torch.')}. A tied tensor is "
+        "counted once, where it first appears."
+    )
 
 
 def _render_config(model: Model) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from streamlit.delta_generator import DeltaGenerator
+import streamlit as st
 
 from bertviz_core.analysis import parameters as analysis
 from bertviz_core.analysis.parameters import Tensor
@@ -25,19 +25,30 @@ from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 KIND = "residual"  # parameters have no colour of their own; this is the grey one
 _BINS = 80
 _BLOCKS = (96, 128)  # rows and columns of the map of a tensor with more than MANY_CELLS numbers
+_ROW, _FRAME = 15, 76  # pixels: of a row of numbers, and above and below all of them
 _WINDOW = (16, 32)  # rows and columns of numbers drawn as they are
+_FIELD = 108  # pixels: the width of a field for one of them
 _STARTS = Key("row", 0), Key("column", 0)
 Window = tuple[range, range]  # rows, columns
 
 
-def choose_window(view: View, tensor: Tensor, places: Sequence[DeltaGenerator]) -> Window:
-    """Which rows and columns to draw, as two fields in the URL say. places: of the fields."""
+def choose_window(view: View, tensor: Tensor) -> Window:
+    """Which rows and columns to draw, as two fields in the URL say."""
     shape, starts = _make_matrix(view, tensor).shape, []
-    for place, key, size, most in zip(places, _STARTS, shape, _WINDOW, strict=True):
+    for key, size, most in zip(_STARTS, shape, _WINDOW, strict=True):
         url.bind(key, range(size))
-        first = place.number_input(
-            f"From {key.name}", 0, size - 1, key=key.name, step=min(most, size), disabled=size <= most
-        )
+        with st.container(horizontal=True, width="content", vertical_alignment="center", wrap=False, gap="xsmall"):
+            st.markdown(f":small[from {key.name}]", width="content")
+            first = st.number_input(
+                f"From {key.name}",
+                0,
+                size - 1,
+                key=key.name,
+                step=min(most, size),
+                disabled=size <= most,
+                width=_FIELD,
+                label_visibility="collapsed",
+            )
         starts.append(max(0, min(int(first), size - most)))
     row, column = starts
     return range(row, min(shape[0], row + _WINDOW[0])), range(column, min(shape[1], column + _WINDOW[1]))
@@ -51,7 +62,8 @@ def show_numbers(view: View, tensor: Tensor, window: Window, show_names: Callabl
     part = matrix[rows.start : rows.stop, columns.start : columns.stop]
     axes = ["", *trace.dims(tensor.address)][-2:]
     sides = _make_side(view, axes[0], rows), _make_side(view, axes[1], columns)
-    figure = draw_heatmap(part, *sides, view.colors, _find_kind(trace, tensor), end=find_robust_limit(part))
+    kind, high = _find_kind(trace, tensor), _FRAME + _ROW * len(part)
+    figure = draw_heatmap(part, *sides, view.colors, kind, end=find_robust_limit(part), height=high)
     where = Address(tensor.address)
     at = {axis: i for axis, i in zip(axes, (rows.start, columns.start), strict=True) if axis}
     first, read = trace.explain(where.fix(**at)), tensor.address in view.trace
@@ -64,11 +76,9 @@ def show_numbers(view: View, tensor: Tensor, window: Window, show_names: Callabl
             tensor.address,
             KIND,
             first.latex,
-            "A parameter is not computed: it was learned in training and is read from the checkpoint. The formula "
-            "gives the number at the top left.",
+            f"{', '.join(drawn)}, as learned; the download has only these",
         ),
         values=Values(part, [str(i) for i in rows], [str(i) for i in columns]),
-        note=f"Shown: {', '.join(drawn)}. The download has only these values.",
         start=first.cell if read else None,
         beside=show_names,
     )

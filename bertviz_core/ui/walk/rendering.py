@@ -12,7 +12,7 @@ from bertviz_core.analysis.made_from import count_made, is_put
 from bertviz_core.analysis.naming import find_noun, name_number
 from bertviz_core.analysis.parts import unwrap
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.explain import Explanation
+from bertviz_core.formula.explain import Explanation, write_cell
 from bertviz_core.formula.functions import Softmax
 from bertviz_core.formula.markup import write_html
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
@@ -123,9 +123,9 @@ def _render_line(view: View, shown: Explained, card: Card) -> str:
     why = shown.why
     if why.step is None:
         symbol = view.trace.program.symbol(why.cell.path)
-        place = ",".join(str(i) for _, i in why.cell.index)
         value = int(why.value) if symbol and symbol.kind == INPUT else why.value
-        line = f"<span>{write_html(f'{{{symbol.tex}}}_{{{place}}}')} = {_render_result(value)}</span>" if symbol else ""
+        cell = write_html(write_cell(symbol, [str(i) for _, i in why.cell.index])) if symbol else ""
+        line = f"<span>{cell} = {_render_result(value)}</span>" if cell else ""
         line += _render_before(view.trace, why.cell)
     else:
         line = _render_equation(card.line or write_line(why), why.recomputed)

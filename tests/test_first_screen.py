@@ -1,0 +1,31 @@
+"""What is seen without scrolling: on a large screen a page's two first cards whole; and nothing lies on anything."""
+
+import pytest
+
+from bertviz_core.ui.components.selectors import expand
+from tests.browser import WIDE, visit
+
+COMPOSED = ["parameters"]
+
+ENDS = """() => [...document.querySelectorAll('[class*="st-key-panel-"]')]
+    .map(e => Math.round(e.getBoundingClientRect().bottom)).sort((a, b) => a - b)"""
+# The right edges of the rows' words and the left edge of the cells, of the last heat map.
+ROWS = expand("""() => {
+    const plot = [...document.querySelectorAll(':--plot')].at(-1);
+    const words = [...plot.querySelectorAll('.ytick text')].map(e => e.getBoundingClientRect().right);
+    return [Math.max(...words), plot.querySelector(':--plot-area').getBoundingClientRect().left];
+}""")
+
+
+@pytest.mark.parametrize("page", COMPOSED)
+def test_the_first_two_cards_are_seen_whole(chromium, server, page):
+    with visit(chromium, server, WIDE) as app:
+        app.open(page)
+        assert app.page.evaluate(ENDS)[1] <= WIDE["height"]
+
+
+def test_the_frame_of_a_cell_leaves_the_word_of_its_row_whole(chromium, server):
+    with visit(chromium, server, WIDE) as app:
+        app.open("parameters")
+        words, cells = app.page.evaluate(ROWS)
+        assert cells - words >= 3
