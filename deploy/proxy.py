@@ -15,6 +15,9 @@ from edge.streamlit_files import CLOSED, find_static
 HERE = Path(__file__).parent
 HEALTH = "/_stcore/health"  # answers 200 as soon as one replica is warm
 MOST_OF_ONE_ADDRESS = 2000  # requests that are answered at a time, web sockets among them
+# Requests of one address that come to the processes: what they answer in a second, at once after a rest, and at most,
+# of which the rest waits. A visitor's first page asks for five; an address may be a whole lecture's.
+A_SECOND, AT_ONCE, IN_LINE = 200, 500, 2000
 
 
 class _Blanks(Template):
@@ -57,6 +60,9 @@ def render_config(place: Place, processes: int) -> str:
         plain_rules=write_cookie_rules(frames, encrypted=False),
         encrypted_rules=write_cookie_rules(frames, encrypted=True),
         most=MOST_OF_ONE_ADDRESS,
+        a_second=A_SECOND,
+        at_once=AT_ONCE,
+        in_line=IN_LINE,
         closed="|".join(CLOSED),
         closed_text=CLOSED_TEXT,
     )

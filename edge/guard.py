@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from edge.headers import CLOSED_TEXT, Frames, list_headers, read_frames, write_cookie_rules
 from edge.inside import NotHttp, bound_server, tell_if_gone
 from edge.line import TOO_MUCH, Sockets, hear_wanted
+from edge.pace import Pace
 from edge.streamlit_files import CLOSED, FILES
 
 VISITOR = "bertviz_visitor"  # the cookie by which the requests of one browser are known to be of one
@@ -44,6 +45,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, frames: Frames, hosts: Collection[str] = ()) -> None:
         self._app, self._frames, self._hosts, self._sockets = app, frames, hosts, Sockets()
+        self._pace = Pace()
         self._headers = [(name.lower().encode(), value.encode()) for name, value in list_headers(frames).items()]
         self._named = {name for name, _ in self._headers}
 
@@ -65,7 +67,9 @@ class Guard:
             begun = True
             await send(message)
 
-        refused = self._refuse_name(scope) or refuse(scope) or lead_back(scope)
+        in_time = await self._pace.keep((scope.get("client") or ("",))[0])
+        refused = None if in_time else _refuse_more()
+        refused = refused or self._refuse_name(scope) or refuse(scope) or lead_back(scope)
         if refused:
             with suppress(NotHttp):  # what came after the head: uvicorn has said so and closed
                 await refused(scope, receive, send)
@@ -149,6 +153,11 @@ def refuse(scope: Scope) -> Response | None:
     if status == 405:
         refused.headers["Allow"] = ", ".join(_METHODS)
     return refused
+
+
+def _refuse_more() -> Response:
+    text = "Too many requests come from your address. Load the page again in a few seconds.\n"
+    return PlainTextResponse(text, 429, {"Connection": "close", "Retry-After": "5"})
 
 
 def lead_back(scope: Scope) -> Response | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from starlette.types import Message, Receive, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -23,6 +23,7 @@ NotHttp = h11_impl.h11.LocalProtocolError  # pyright: ignore[reportPrivateImport
 SMALL_A_SECOND = 60  # pings, pongs and continued messages; a browser sends none but a pong every 20 seconds
 MOST_WAITING = 200  # messages taken apart and not heard yet; as one is, no more are read, so they came all at once
 HEAD_S = 15.0  # a browser that connects asks at once, and a connection that it keeps in store it opens anew
+MOST_IDLE = 400  # connections of all, on which nothing is being answered; a browser opens anew what was closed
 READ_S = 15.0  # who takes an answer reads on
 LEAVE_S = 1.0  # until a socket is closed on which the browser was told that it is; that takes a message there and back
 MOST_UNHEARD = 1 << 24  # bytes that are still taken meanwhile, and passed over
@@ -112,41 +113,87 @@ def bound_server(receive: Receive, largest: int) -> None:
 
 
 def hurry(protocol: type[asyncio.Protocol]) -> type[asyncio.Protocol]:
-    """uvicorn's end of a connection, made to hang up on whoever has not asked for anything within HEAD_S, and on
-    whoever has not read anything of an answer for READ_S.
+    """uvicorn's end of a connection, made to hang up on who dawdles. Instead: options of uvicorn's."""
+    return type("Hurried", (Hurried, protocol), {"idle": {}})
 
-    It waits for ever for the first request, and for room for the rest of an answer. Instead: options of uvicorn's.
+
+class Hurried(asyncio.Protocol):
+    """Hangs up on whoever has not asked for anything within HEAD_S of connecting or of beginning to ask, on whoever has
+    not read anything of an answer for READ_S, and, of more than MOST_IDLE that are not being answered, on who has been
+    so for longest.
+
+    uvicorn waits for ever for the first request, for the rest of one that has begun, and for room for the rest of an
+    answer; connections take descriptors, of which a process has few. idle: the connections that are not being answered,
+    in the order in which they became so.
     """
 
-    class Hurried(protocol):
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self._late = asyncio.get_running_loop().call_later(HEAD_S, self._look, transport)
-            self._own, self._unread = transport, None
+    idle: ClassVar[dict[Hurried, None]]
 
-        def connection_lost(self, exc: Exception | None) -> None:
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._own, self._unread, self._late = transport, None, None
+        self._rest()
+        self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_resting()
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if not self._is_resting():
+            self._stop_resting()
+        elif self._late is None:  # the first of another request, at which uvicorn waits no longer for one
+            self._await_head()
+
+    def on_response_complete(self) -> None:
+        self._rest()
+        super().on_response_complete()  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]
+        if not self._is_resting():  # another request had come already
+            self._stop_resting()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._unread = asyncio.get_running_loop().call_later(READ_S, self.hang_up)
+
+    def resume_writing(self) -> None:
+        self._stop_waiting()
+        super().resume_writing()
+
+    def hang_up(self) -> None:
+        self._own.abort()
+
+    def _stop_waiting(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
+
+    def _is_resting(self) -> bool:
+        """Whether nothing of it is being answered; a web socket is another's affair."""
+        cycle = getattr(self, "cycle", None)
+        answered = cycle is None or getattr(cycle, "response_complete", False)
+        return answered and self._own.get_protocol() is self
+
+    def _rest(self) -> None:
+        self.idle[self] = None
+        if len(self.idle) > MOST_IDLE:
+            longest = next(iter(self.idle))
+            del self.idle[longest]
+            longest.hang_up()
+
+    def _stop_resting(self) -> None:
+        self.idle.pop(self, None)
+        if self._late is not None:
             self._late.cancel()
-            self._stop_waiting()
-            super().connection_lost(exc)
+            self._late = None
 
-        def pause_writing(self) -> None:
-            super().pause_writing()
-            self._unread = asyncio.get_running_loop().call_later(READ_S, self._own.abort)
+    def _await_head(self) -> None:
+        self._late = asyncio.get_running_loop().call_later(HEAD_S, self._look)
 
-        def resume_writing(self) -> None:
-            self._stop_waiting()
-            super().resume_writing()
-
-        def _stop_waiting(self) -> None:
-            if self._unread is not None:
-                self._unread.cancel()
-                self._unread = None
-
-        def _look(self, transport: Any) -> None:
-            if transport.get_protocol() is self and getattr(self, "cycle", None) is None:  # nor a web socket's
-                transport.abort()
-
-    return Hurried
+    def _look(self) -> None:
+        if self._is_resting():
+            self.hang_up()
 
 
 class BoundedProtocol(WebSocketsSansIOProtocol):
@@ -189,6 +236,10 @@ class BoundedProtocol(WebSocketsSansIOProtocol):
         self._unheard += count
         if self._unheard > MOST_UNHEARD:
             self.transport.abort()
+
+    def handle_text(self, event: Any) -> None:
+        """No page sends a text; uvicorn decodes it, and logs what is no UTF-8 with a traceback."""
+        self.handle_bytes(event)
 
     def handle_ping(self) -> None:
         if self._may_go_on():

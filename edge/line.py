@@ -20,6 +20,7 @@ WANTED = ("rerun_script", "stop_script", "app_heartbeat", "deferred_file", "data
 PASSED_OVER_S = 0.05  # until the next message is read after one that is not wanted
 MOST_WIDGETS = 200  # whose values one request for a run may name; a page has 30
 LONGEST_QUERY = 1 << 16  # characters; two long sentences, packed, have 50,000 at most
+MOST_FIELDS = 200  # in it; a page names 30, and Streamlit logs more than 1,000 as an error, with a traceback
 LONGEST_VALUE = 20_000  # characters of what a component says; a long way back has 8,000
 MOST_BRACKETS = 200  # in it: each event has one, and each step of a way
 LONGEST_NAME = 200  # characters of a page's name
@@ -75,6 +76,7 @@ def asks_too_much(asked: Asked) -> bool:
         len(asked.widgets) > MOST_WIDGETS
         or len(asked.page) > LONGEST_NAME
         or len(asked.query) > LONGEST_QUERY
+        or asked.query.count("&") >= MOST_FIELDS
         or not all(map(_HASH.fullmatch, asked.hashes))
         or any(map(_is_too_long, asked.values))
     )

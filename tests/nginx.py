@@ -30,6 +30,8 @@ class Stub(http.server.BaseHTTPRequestHandler):
         missing = self.path.startswith("/media/") and self.path not in (f"/media/{self.number}", "/media/range")
         self.send_response(404 if missing else 200)
         self.send_header("Referrer-Policy", "unsafe-url")  # nginx has the last word
+        if self.path == "/elsewhere":
+            self.send_header("Location", "x" * 8000)
         self.end_headers()
         parts = f"{self.headers['Range']} {self.headers['If-Range']}" if self.path.endswith("range") else self.number
         self.wfile.write(str(parts).encode())

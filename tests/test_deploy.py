@@ -114,6 +114,22 @@ def test_of_one_address_so_many_requests_are_answered_at_a_time(monkeypatch, req
         pytest.fail("Nobody is answered any more.")
 
 
+def test_of_one_address_so_many_requests_come_to_the_processes_and_all_of_its_own_files_are_sent(monkeypatch, request):
+    for name, most in (("A_SECOND", 1), ("AT_ONCE", 3), ("IN_LINE", 3)):
+        monkeypatch.setattr(proxy, name, most)
+    place = request.getfixturevalue("nginx")
+    with stub(place, 0), stub(place, 1):
+        statuses = [ask(place, path)[0] for path in ("/", "/attention", "/media/0", "/_stcore/health", "/", "/media/0")]
+        assert statuses[:4] == [200] * 4 and 429 in statuses[4:]
+        assert [ask(place, "/static/js/index.abc.js")[0] for _ in range(8)] == [200] * 8
+
+
+def test_an_answer_may_lead_to_a_long_address(nginx):
+    with stub(nginx, 0), stub(nginx, 1):
+        status, headers, _ = ask(nginx, "/elsewhere")
+    assert (status, len(headers["Location"])) == (200, 8000)
+
+
 @pytest.mark.parametrize("processes", [1, 16])
 def test_nginx_takes_the_configuration(place, processes):
     need_nginx()

@@ -45,6 +45,27 @@ def test_of_a_flood_of_any_small_frames_few_are_taken_apart(frame):
     assert run_alone(flood(ASKED, frame)) < 500
 
 
+def test_a_text_that_is_none_leaves_no_traceback(caplog):
+    """uvicorn decodes texts, which no page sends."""
+
+    async def talk():
+        service = await asyncio.get_running_loop().create_server(
+            lambda: inside.BoundedProtocol(Config(accept, log_config=None), ServerState(), {}), "127.0.0.1", 0
+        )
+        reader, writer = await asyncio.open_connection(*service.sockets[0].getsockname())
+        try:
+            writer.write(ASKED + b"\x81\x82" + bytes(4) + b"\xff\xff")
+            await reader.readuntil(b"\r\n\r\n")
+            with suppress(TimeoutError):
+                await asyncio.wait_for(reader.read(), 0.3)
+        finally:
+            writer.close()
+            service.close()
+
+    run_alone(talk())
+    assert "UTF-8" not in caplog.text
+
+
 def test_a_head_that_is_none_of_a_web_socket_is_refused():
     """A control character, which uvicorn's HTTP lets through: nobody answered, and the connection stayed for ever."""
     assert run_alone(refuse_head(ASKED.replace(b"Host: x", b"Host: x\r\nX-Odd: \x1b[31m"))).startswith(b"HTTP/1.1 400 ")

@@ -147,6 +147,7 @@ def ask_with(more):
             state.widget_states.widgets.add(id="$$ID-listener", **{field: value})
             yield state
     yield ClientState(query_string="x" * (line.LONGEST_QUERY + more))
+    yield ClientState(query_string="&".join(["a=1"] * (line.MOST_FIELDS + more)))
     yield ClientState(page_name="x" * (line.LONGEST_NAME + more))
     yield ClientState(fragment_id="a" * (64 + more))
     yield ClientState(page_script_hash="a" * (64 + more))

@@ -1,0 +1,179 @@
+"""Requests that come too fast, and connections that only lie there."""
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+from uvicorn import Config
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
+
+from edge import inside, pace
+from edge.guard import Guard
+from edge.headers import Frames
+from tests.edge import tells
+from tests.loops import run_alone
+
+ASK = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+async def answer(scope, receive, send):
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body"})
+
+
+async def talk(*visits):
+    """What each of some visits gives, one after the other begun, to a server that hurries."""
+    config = Config(answer, log_config=None, timeout_keep_alive=20)
+    hurried = inside.hurry(H11Protocol)
+    service = await asyncio.get_running_loop().create_server(lambda: hurried(config, ServerState(), {}), "127.0.0.1", 0)
+    place = service.sockets[0].getsockname()
+    lines = []
+
+    async def come(visit):
+        reader, writer = await asyncio.open_connection(*place)
+        lines.append(writer)
+        return asyncio.create_task(visit(reader, writer))
+
+    begun = []
+    try:
+        for visit in visits:
+            begun.append(await come(visit))
+            await asyncio.sleep(0.02)
+        return await asyncio.gather(*begun)
+    finally:
+        for line in lines:
+            line.close()
+        service.close()
+        await asyncio.sleep(0.02)  # until both ends know
+
+
+async def is_closed(reader, within):
+    """Whether the other end closes."""
+    with suppress(ConnectionResetError):
+        try:
+            return await asyncio.wait_for(reader.read(), within) == b""
+        except TimeoutError:
+            return False
+    return True
+
+
+async def be_answered(reader, writer):
+    writer.write(ASK)
+    assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 204")
+
+
+@pytest.mark.parametrize(("more", "closed"), [(b"G", True), (ASK[:-1], True), (b"", False)], ids=["byte", "head", ""])
+def test_who_begins_another_request_and_does_not_end_it_is_hung_up_on(monkeypatch, more, closed):
+    """uvicorn waits for another request for some seconds, but for the rest of one for ever."""
+    monkeypatch.setattr(inside, "HEAD_S", 0.1)
+
+    async def begin_another(reader, writer):
+        await be_answered(reader, writer)
+        await asyncio.sleep(0.2)  # who rests longer than it may take to ask is still served
+        await be_answered(reader, writer)
+        writer.write(more)
+        return await is_closed(reader, 1.0)
+
+    assert run_alone(talk(begin_another)) == [closed]
+
+
+def test_of_many_connections_that_lie_idle_the_oldest_are_hung_up_on(monkeypatch):
+    monkeypatch.setattr(inside, "MOST_IDLE", 3)
+
+    async def rest(reader, writer):
+        return await is_closed(reader, 1.0)
+
+    async def ask_and_rest(reader, writer):
+        await be_answered(reader, writer)
+        return await rest(reader, writer)
+
+    assert run_alone(talk(rest, ask_and_rest, rest, ask_and_rest, rest)) == [True, True, False, False, False]
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+def reserve(kept, address, count):
+    return [kept._reserve(address) for _ in range(count)]
+
+
+def test_requests_of_one_address_wait_in_line_and_no_other_address_does(monkeypatch):
+    monkeypatch.setattr(pace, "PER_SECOND", 10.0)
+    monkeypatch.setattr(pace, "BURST", 5)
+    monkeypatch.setattr(pace, "LONGEST_S", 0.3)
+    clock = Clock()
+    kept = pace.Pace(clock)
+    waits = reserve(kept, "ann", 12)
+    assert waits == [*[pytest.approx(0)] * 6, *map(pytest.approx, (0.1, 0.2, 0.3)), None, None, None]
+    assert reserve(kept, "bob", 3) == [0, 0, 0]
+    clock.now += 0.2  # what was refused is not waited for
+    assert reserve(kept, "ann", 3) == [pytest.approx(0.2), pytest.approx(0.3), None]
+    clock.now += 60
+    assert reserve(kept, "ann", 6) == [pytest.approx(0)] * 6
+
+
+def test_addresses_that_rest_are_forgotten(monkeypatch):
+    monkeypatch.setattr(pace, "_KNOWN", 10)
+    clock = Clock()
+    kept = pace.Pace(clock)
+    for number in range(100):
+        kept._reserve(str(number))
+        clock.now += 1
+    assert len(kept._free) <= 10
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("10.0.0.1", "10.0.0.1", True),
+        ("10.0.0.1", "10.0.0.2", False),
+        ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", True),
+        ("2001:db8:1:2::1", "2001:db8:1:3::1", False),
+        ("::ffff:10.0.0.1", "10.0.0.1", True),
+        ("::ffff:10.0.0.1", "::ffff:10.0.0.2", False),
+        ("unknown", "", False),
+    ],
+)
+def test_a_network_of_the_sixth_version_counts_as_one_address(one, other, same):
+    assert (pace.name_network(one) == pace.name_network(other)) == same
+
+
+def test_who_asks_for_too_much_is_told_so_and_others_are_answered(monkeypatch):
+    monkeypatch.setattr(pace, "BURST", 2)
+    monkeypatch.setattr(pace, "LONGEST_S", 0.0)
+    monkeypatch.setattr(pace, "PER_SECOND", 0.01)
+    monkeypatch.setattr(pace, "MOST_REFUSED", 0)
+    statuses = []
+
+    async def note(message):
+        if message["type"] == "http.response.start":
+            statuses.append((message["status"], tells(Told(message["headers"]))))
+
+    async def ask(guard, address):
+        scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": [], "scheme": "http"}
+        await guard({**scope, "client": (address, 1)}, None, note)
+
+    async def ask_all():
+        guard = Guard(answer, Frames())
+        for address in ("10.0.0.1",) * 4 + ("10.0.0.2",):
+            await ask(guard, address)
+
+    run_alone(ask_all())
+    assert statuses == [(204, True)] * 3 + [(429, True), (204, True)]
+
+
+class Told(dict):
+    """Headers as `tells` reads them."""
+
+    def __init__(self, pairs):
+        super().__init__()
+        for name, value in pairs:
+            self.setdefault(name.decode().lower(), []).append(value.decode())
+
+    def get_all(self, name):
+        return self.get(name.lower())
