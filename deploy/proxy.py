@@ -17,7 +17,7 @@ HEALTH = "/_stcore/health"  # answers 200 as soon as one replica is warm
 MOST_OF_ONE_ADDRESS = 2000  # requests that are answered at a time, web sockets among them
 # Requests of one address that come to the processes: what they answer in a second, at once after a rest, and at most,
 # of which the rest waits. A visitor's first page asks for five; an address may be a whole lecture's.
-A_SECOND, AT_ONCE, IN_LINE = 200, 500, 2000
+A_SECOND, AT_ONCE, IN_LINE = 100, 500, 2000
 
 
 class _Blanks(Template):
