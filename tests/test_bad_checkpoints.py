@@ -310,3 +310,15 @@ def test_a_link_to_nothing(folder):
     (folder / WEIGHTS).unlink()
     (folder / WEIGHTS).symlink_to(folder / "nowhere")
     assert f"There is no {WEIGHTS}" in refusal(folder)
+
+
+@pytest.mark.parametrize(
+    "name", ["config.json", INDEX, "vocab.txt", "tokenizer.json", "added_tokens.json", "chat_template.jinja"]
+)
+def test_a_file_of_text_that_is_longer_than_any_is_not_read(folder, name):
+    """Read as JSON or as a vocabulary, it takes a multiple of its length in memory."""
+    if name == INDEX:
+        (folder / WEIGHTS).unlink()
+    with (folder / name).open("ab") as file:
+        file.truncate(21_000_000)
+    assert refusal(folder).startswith(f"{name} has 21 MB")

@@ -19,7 +19,7 @@ from transformers.tokenization_utils_base import LARGE_INTEGER
 from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.checkpoint.wordpiece import Record, Rules, record
 from bertviz_core.errors import ArgumentError, CheckpointError, InputError
-from bertviz_core.programs.config import read_json
+from bertviz_core.programs.config import check_length, read_json
 from bertviz_core.sharing.lru import ByteLRU
 
 _ENCODED_BYTES = 1_000_000  # of inputs that are remembered
@@ -27,6 +27,7 @@ _TOKEN_BYTES = 200  # of one token in them, roughly
 _FILES = ("tokenizer.json", "vocab.txt")
 _CAN_LACK = ("mask_token", "pad_token")  # of the special tokens
 _EXTRA_FILES = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
+_READ = (".json", ".txt", ".jinja", ".model")  # how the names of files end that the library may read
 
 
 class Tokenizer:
@@ -289,6 +290,9 @@ def _list_tokens(folder: Path) -> set[str]:
             f"There is no tokenizer.json and no vocab.txt in {folder}. Copy the tokenizer files there from the "
             "original model."
         )
+    for file in sorted(folder.iterdir()):
+        if file.suffix in _READ and file.is_file():
+            check_length(file)
     extra = {file: read_json(folder / file) for file in _EXTRA_FILES if (folder / file).is_file()}
     if present[0] == "vocab.txt":
         try:

@@ -21,6 +21,7 @@ _POSITIVE = (
     "max_position_embeddings", "type_vocab_size",
 )  # fmt: skip
 _LARGEST = 1_000_000_000
+_LONGEST_FILE = 20_000_000  # bytes; the longest tokenizer.json of a BERT, of 501,000 entries, has 10 million
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,22 @@ class BertConfig:
         }
 
 
+def check_length(path: Path) -> None:
+    """Raises CheckpointError for a file of text that is longer than any of a BERT's: in memory it takes a multiple."""
+    try:
+        length = path.stat().st_size
+    except OSError as error:
+        raise CheckpointError(f"{path.name} cannot be read ({error.strerror}). Fetch the file again.") from error
+    if length > _LONGEST_FILE:
+        raise CheckpointError(
+            f"{path.name} has {length / 1e6:,.0f} MB; no BERT needs more than {_LONGEST_FILE / 1e6:.0f} for it. Fetch "
+            "the file again, or choose another model."
+        )
+
+
 def read_json(path: Path) -> dict[str, Any]:
-    """The JSON object in one of a checkpoint's files. Raises CheckpointError where the file is broken."""
+    """The JSON object in one of a checkpoint's files. Raises CheckpointError where the file is broken or too long."""
+    check_length(path)
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
