@@ -5,8 +5,9 @@ from bertviz_core.ui.views import formulas
 
 view = open_page(
     "formulas",
-    "Every step of the pass in order, with its formula, its meaning, its address and its shape. Of the layers, which "
-    "are alike, the chosen one.",
+    "Every step in order, of one layer for all; beside its formula its numbers at the chosen token, the strongest "
+    "printed.",
     formulas.write_headline,
 )
+formulas.show_counts(view)
 formulas.show_steps(view)

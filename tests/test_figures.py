@@ -32,6 +32,7 @@ from bertviz_core.figures.paths import draw_paths
 from bertviz_core.figures.positions import draw_nearness
 from bertviz_core.figures.softmax import draw_all_scores, draw_rank_curve, draw_sorted_terms, draw_stack
 from bertviz_core.figures.stages import draw_by_stage, draw_runs
+from bertviz_core.figures.step_counts import StageCounts, draw_step_counts
 from bertviz_core.figures.strips import Strip, draw_enlarged_strips
 from bertviz_core.figures.taken import BarColumn, Squares, draw_bar_columns, draw_taken_squares
 from bertviz_core.figures.texts import Rich
@@ -99,6 +100,10 @@ CASES = {
     "draw_areas": {
         "a narrow last column": lambda c: draw_areas({"a": {WORDS[0]: 50, "c": 1}, "d": {WORDS[1]: 1, "f": 0, "g": 1}},
                                                      dict.fromkeys([*WORDS, "c", "f", "g"], INK), c),
+    },
+    "draw_step_counts": {
+        "one and many": lambda c: draw_step_counts([StageCounts(WORDS[0], WORDS[:1], [1], [INK]),
+                                                    StageCounts(WORDS[1], WORDS[:3], [20, 3, 366_264], [INK] * 3)], c),
     },
     "draw_counts": {"kinds": lambda c: draw_counts([1, 20, 30_000], WORDS[:3], c, INK, name="rows")},
     "draw_curve": {

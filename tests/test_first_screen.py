@@ -5,9 +5,9 @@ import pytest
 from bertviz_core.ui.components.selectors import expand
 from tests.browser import WIDE, visit
 
-COMPOSED = ["parameters"]
+COMPOSED = ["parameters", "formulas"]
 
-ENDS = """() => [...document.querySelectorAll('[class*="st-key-panel-"]')]
+ENDS = """() => [...document.querySelectorAll('[class*="st-key-panel-"], [class*="st-key-stage-"]')]
     .map(e => Math.round(e.getBoundingClientRect().bottom)).sort((a, b) => a - b)"""
 # The right edges of the rows' words and the left edge of the cells, of the last heat map.
 ROWS = expand("""() => {

@@ -248,6 +248,17 @@ def numbers(s: Scene, name: str) -> Truth:
     return Truth([Map(matrix)], part, told=list_told(s), worked=[part[0, 0]])
 
 
+@truth("formulas", "step-counts")
+def count_numbers(s: Scene) -> Truth:
+    """Every step's numbers in this pass, those of a layer as often as there are layers."""
+    shown = [a for a in s.trace.addresses if ".layer." not in a or f".layer.{s.layer}." in a]
+    sizes = {a: math.prod(s.trace.shape(a)) for a in shown}
+    inside = [a for a in shown if ".layer." in a]
+    counts = [sizes[a] * (len(s.layers) if a in inside else 1) for a in shown]
+    told = [sum(sizes[a] for a in inside), sum(sizes[a] for a in shown if a not in inside)]
+    return Truth([points(x=list(range(len(counts))), y=counts)], told=told)
+
+
 @truth("notation", "page")
 def glossary(s: Scene) -> Truth:
     """The shape beside every address."""

@@ -85,7 +85,7 @@ PAGES = (
     PageInfo("layers", "Layers", _WHOLE, ":material/stacks:", "when the answer is there", kind="norm"),
     PageInfo("story", "Shortest story", _WHOLE, ":material/route:", "from the answer to the ids", kind="prediction"),
     PageInfo("parameters", "Parameters", _WHOLE, ":material/database:", "{parameters} learned numbers"),
-    PageInfo("formulas", "All formulas", _READ, ":material/function:", "each with code and source", explains=False),
+    PageInfo("formulas", "All formulas", _READ, ":material/function:", "each with code and source"),
     PageInfo("documents", "Documents", _READ, ":material/compare:", "where {documents} texts differ from BERT",
              unchanged=True),
     PageInfo("training", "Training", _READ, ":material/model_training:", "a small BERT learns, step by step",

@@ -36,6 +36,11 @@ def show_formula(tex: str, key: str, source: str = "", cell: Address | None = No
     )
 
 
+def render_symbols(tex: str) -> str:
+    """A formula in one line as HTML, to stand in a row. Raises ValueError where it has signs that only KaTeX knows."""
+    return f'<span class="bv-symbols">{write_html(flatten(tex))}</span>'
+
+
 def _typeset(line: str, key: str, source: str) -> None:
     with st.container(horizontal=True, wrap=False, gap=None, key=f"formula-line-{key}"):
         st.markdown(f"${line}$")

@@ -3,33 +3,42 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
+from pathlib import Path
 
 import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.claims import Claim, Said, say
 from bertviz_core.analysis.ranking import MASKED
+from bertviz_core.figures.step_counts import StageCounts, draw_step_counts
 from bertviz_core.figures.thumbnails import draw_thumbnail
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import HEAD
 from bertviz_core.formula.steps import Stage, Step
+from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import site
 from bertviz_core.ui.frame.cell_names import shorten
+from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.charts import find_limit
+from bertviz_core.ui.panels.formula_line import render_symbols
 from bertviz_core.ui.panels.panel import choose_cell, format_shape, write_value
 from bertviz_core.ui.panels.put import tell_meaning
 from bertviz_core.ui.panels.said import tell_count
 
 _STRIP = 64  # numbers that are drawn of a row
+_STYLE = read_css(Path(__file__).with_name("formulas.css"))
 
 
 def write_headline(view: View) -> Said:
     """How many formulas make the whole pass, and how many numbers they give for this sentence."""
     trace = view.trace
-    alike = [step for step in trace.program.steps if step.layer in (None, view.chosen.layer)]
+    alike = _list_shown(view)
     numbers = sum(math.prod(trace.shape(step.address)) for step in trace.program.steps)
     parts = {
         "formulas": tell_count(len(alike)),
@@ -46,21 +55,61 @@ def write_headline(view: View) -> Said:
     return say(Claim("formulas", form, parts))
 
 
+def show_counts(view: View) -> None:
+    """How many numbers each step gives, over all layers; the drawer opens with the end of the pass."""
+    steps, layers = _list_shown(view), view.trace.model.config.num_hidden_layers
+    sizes = {step.address: math.prod(view.trace.shape(step.address)) for step in steps}
+    inside = sum(sizes[step.address] for step in steps if step.layer is not None)
+    heading = Heading(
+        "Numbers of each formula",
+        "in the order of the pass; all layers of a formula in one column",
+        r"n = n_{\mathrm{once}} + L \, n_{\mathrm{layer}}",
+        f"once {sum(sizes.values()) - inside:,}, L = {layers}, layer {inside:,}",
+    )
+    stages = [_count_stage(view, stage, list(group), sizes) for stage, group in _group(steps)]
+    with open_card(view, "", heading, "of all tensors of the pass", name="step-counts"):
+        show_chart(draw_step_counts(stages, view.colors), "step-counts", heading.see)
+    offer_number(_choose(view, _find_end(steps)))
+
+
+def _list_shown(view: View) -> list[Step]:
+    """Every step in order; of the encoder's layers, which are alike, the chosen one's."""
+    return [step for step in view.trace.program.steps if step.layer in (None, view.chosen.layer)]
+
+
+def _group(steps: Sequence[Step]) -> Iterator[tuple[Stage, Iterator[Step]]]:
+    """Steps of the same stage that follow each other."""
+    return groupby(steps, key=lambda step: step.stage)
+
+
+def _count_stage(view: View, stage: Stage, steps: Sequence[Step], sizes: Mapping[str, int]) -> StageCounts:
+    layers = view.trace.model.config.num_hidden_layers
+    return StageCounts(
+        stage.title,
+        [step.address for step in steps],
+        [sizes[step.address] * (1 if step.layer is None else layers) for step in steps],
+        [view.colors.kinds[step.kind] for step in steps],
+    )
+
+
+def _find_end(steps: Sequence[Step]) -> Step:
+    """What the pass ends in: the words, in a model that predicts some."""
+    return next((step for step in reversed(steps) if step.stage is Stage.PREDICTIONS), steps[-1])
+
+
 def show_steps(view: View) -> None:
-    """Every step in order; of the encoder's layers, which are alike, the chosen one."""
-    trace = view.trace
-    shown = [step for step in trace.program.steps if step.layer in (None, view.chosen.layer)]
+    """The formulas in a table for each stage."""
+    st.html(_STYLE)
     with st.container(key="steps"):
-        for stage, group in groupby(shown, key=lambda step: step.stage):
-            for i, step in enumerate(group):
-                with st.container(key=f"step-{step.address}", gap=None, border=True):
-                    if not i:
-                        _show_stage(view, stage)
-                    _show_step(view, step)
+        for stage, group in _group(_list_shown(view)):
+            steps = list(group)
+            with st.container(key=f"stage-{steps[0].address}", gap=None, border=True):
+                _show_stage(view, stage)
+                st.html("".join(_render_step(view, step) for step in steps))
 
 
 def _show_stage(view: View, stage: Stage) -> None:
-    """The stage that begins with a step, and the way to its page."""
+    """What a stage is called, and the way to its page."""
     info = site.find_page(stage)
     place = f", layer {view.chosen.layer}" if stage.in_layer else ""
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", wrap=False):
@@ -68,26 +117,27 @@ def _show_stage(view: View, stage: Stage) -> None:
         site.show_link(info, "See all", info.icon)
 
 
-def _show_step(view: View, step: Step) -> None:
-    """A formula, what it means, and its numbers at the chosen token, of which the strongest is worked out."""
+def _choose(view: View, step: Step) -> Address:
+    """The strongest of a step's numbers at the chosen token, in the chosen head."""
     place = Address(step.address)
     head = {HEAD.name: view.chosen.head} if HEAD.name in view.trace.dims(place) else {}
-    address = f":small[`{place}` {format_shape(view.trace, place)}]"
-    st.markdown(f"$\\displaystyle {view.typeset(step)}$  \n{tell_meaning(view, place, step)}  \n{address}")
-    st.html(_render_row(view, step, choose_cell(view, place, head)))
+    return choose_cell(view, place, head)
 
 
-def _render_row(view: View, step: Step, cell: Address) -> str:
-    """The numbers that stand beside a cell, one after the other on its last axis, and the cell."""
+def _render_step(view: View, step: Step) -> str:
+    """A formula, what it means, its numbers at the chosen token, one after the other on the last axis, and the
+    strongest of them, which a click works out."""
+    cell = _choose(view, step)
     axis, _ = cell.index[-1]
     row = view.trace[cell.without(axis)]
     part = row[:_STRIP]
     seen = np.where(part > MASKED, part, 0.0)
     strip = draw_thumbnail(seen[None], view.colors, step.kind, end=find_limit(row))
-    drawn = f"{axis} 0 to {len(part) - 1} of {len(row):,}" if len(row) > len(part) else f"{axis} 0 to {len(row) - 1}"
-    name, value = escape(shorten(view.trace, cell)), write_value(view, cell)
+    drawn = f"{axis} 0 to {len(part) - 1}{f' of {len(row):,}' if len(row) > len(part) else ''}"
+    told = f"{step.address} {format_shape(view.trace, cell.whole)}; {shorten(view.trace, cell)}; drawn: {drawn}"
     return (
-        f'<button class="bv-row" data-cell="{escape(str(cell))}" title="{drawn}">'
+        f'<button class="bv-row" data-cell="{escape(str(cell))}" title="{escape(told)}">'
+        f"{render_symbols(view.typeset(step))}<span>{escape(tell_meaning(view, cell.whole, step))}</span>"
         f'<img src="{strip}" alt="" style="width: {min(100, 100 * len(part) / _STRIP):.0f}%">'
-        f"<span>{name} = <b>{value}</b></span></button>"
+        f"<b>{write_value(view, cell)}</b></button>"
     )
