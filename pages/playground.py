@@ -12,7 +12,6 @@ view = open_page(
 )
 scores, row = playground.read_scores()
 shares = playground.show_shares(view, scores, row)
-playground.edit_scores(row)
 playground.show_softmax(view, scores, row)
 with fold("scores", "**All scores** · the six rows that the softmax reads") as opened:
     if opened:

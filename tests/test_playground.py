@@ -169,7 +169,7 @@ def test_a_bad_field_gets_a_message_and_nothing_is_lost(text, why):
     at.text_input(key="score-2-1").set_value(text).run()
     assert not at.exception and len(at.warning) == 1
     warning = at.warning[0].value.replace("\\", "")
-    assert why in warning and "the article's −52.1600 is used" in warning
+    assert why in warning and "the article's −52.16 is used" in warning
     assert at.text_input(key="score-2-1").value == text
     expected = SCORES.copy()
     expected[0, 0] = 33

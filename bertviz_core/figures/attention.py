@@ -10,6 +10,7 @@ import numpy as np
 from bertviz_core.figures.bars import BAR_HEIGHT
 from bertviz_core.figures.base import (
     BAR_GAP,
+    NUMBER_SHIFT,
     Chart,
     Spec,
     leave_room,
@@ -120,11 +121,8 @@ def draw_denominator(powers: np.ndarray, running: np.ndarray, words: Sequence[st
                 "orientation": "h",
                 "marker": {"color": colors.kinds["attention"]},
                 "customdata": list(words),
-                "text": texts,
-                "textposition": "outside",
-                "cliponaxis": False,
-                "textfont": set_font(colors.text),
-                "hovertemplate": Rich("%{customdata}<br>e^(S − max): <b>%{text}</b><extra></extra>"),
+                "hovertext": texts,
+                "hovertemplate": Rich("%{customdata}<br>e^(S − max): <b>%{hovertext}</b><extra></extra>"),
             },
             _draw_growth((pack(running), rows), words, line, hover),
         ],
@@ -133,6 +131,10 @@ def draw_denominator(powers: np.ndarray, running: np.ndarray, words: Sequence[st
         right=leave_room(texts),
         bargap=BAR_GAP,
         shapes=make_tracks(len(rows), colors),
+        annotations=[
+            write_text(text, end, row, set_font(colors.text), xanchor="left", xshift=NUMBER_SHIFT)
+            for text, end, row in zip(texts, running.tolist(), rows, strict=True)
+        ],
         xaxis=set_axis(colors, "sum of the exponentials so far", grid=True, range=[0, 1.02 * float(running[-1])]),
         yaxis=name_rows(words, colors),
     )

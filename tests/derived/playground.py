@@ -68,8 +68,7 @@ def playground_softmax(s: Scene) -> Truth:
 @truth("playground", "playground-shares")
 def playground_shares(s: Scene) -> Truth:
     scores = edit(s)
-    columns = {word: scores[:, i].tolist() for i, word in enumerate(WORDS)}
-    return Truth([Map(softmax(scores))], softmax(scores), told=[1.0], rows=list(WORDS), tables=[columns])
+    return Truth([Map(softmax(scores))], softmax(scores), told=[1.0], rows=list(WORDS))
 
 
 def is_cut(text: str, value: float) -> bool:

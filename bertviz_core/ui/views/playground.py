@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import numpy as np
 import streamlit as st
 
@@ -43,6 +45,7 @@ _SHEET = Sheet(
     [f"Query “{word}”" for word in WORDS],
     [f"key “{word}”" for word in WORDS],
 )
+_MAP = 304  # pixels: the height of the map beside the fields of its scores
 _SIDES = Side("query", WORDS), Side("key", WORDS, angle=0, standoff=16)
 
 
@@ -69,24 +72,19 @@ def read_scores() -> tuple[np.ndarray, int]:
     return _SHEET.read().scores, WORDS.index(state.read(_ROW))
 
 
-def edit_scores(row: int) -> None:
-    """The fields of one row of the matrix.
+def _edit_scores(row: int) -> None:
+    """The fields of the matrix; a click on the name of a row works that one out.
 
     What was typed is held in the URL as it was typed, also where it is no number.
     """
-    with st.container(border=True, key="panel-edit", gap="small"):
-        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            st.markdown("Scores of the query", width="content")
-            st.radio(
-                "Query to edit and to compute",
-                WORDS,
-                key=_ROW.name,
-                horizontal=True,
-                on_change=url.note_choice,
-                label_visibility="collapsed",
-            )
-            _SHEET.show_status()
-        _SHEET.show_fields(row, WORDS)
+    _SHEET.show_grid("score of", [_name_row(word, word == WORDS[row]) for word in WORDS], WORDS)
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        _SHEET.show_status()
+
+
+def _name_row(word: str, opened: bool) -> str:
+    does = f'data-choose="{_ROW.name}={escape(word)}" aria-pressed="{str(opened).lower()}"'
+    return f"<button {does}>{escape(word)}</button>"
 
 
 @derived
@@ -137,12 +135,12 @@ def show_softmax(view: View, scores: np.ndarray, row: int) -> None:
     columns = _list_columns(view, scores[row], steps)
     see = f"The softmax of “{WORDS[row]}”, step by step"
     worked = style.break_lines(_write_share(scores[row], row, steps))
-    heading = Heading(see, formula=_SOFTMAX, source=ARTICLE, numbers=worked)
+    says = "each bar is one exponential and starts where the bar above it ends"
+    heading = Heading(see, says, formula=_SOFTMAX, source=ARTICLE, numbers=worked)
     with open_card(view, ATTENTION, heading, f"from row {row} of the edited scores") as tools:
-        drawn, table = st.columns([3, 7], gap="medium")
+        drawn, table = st.columns([2, 3], gap="medium")
         with drawn:
             show_chart(draw_denominator(steps.powers, steps.running, WORDS, view.colors), "playground-softmax", see)
-            st.caption("Each bar is one exponential and starts where the bar above it ends.")
         with table, st.container(key="wide-softmax"):
             st.html(render_table("key", WORDS, columns, [int(steps.shares.argmax())]))
             st.caption(
@@ -181,35 +179,28 @@ def _write_share(scores: np.ndarray, row: int, steps: attention.SoftmaxRow) -> s
 def show_shares(view: View, scores: np.ndarray, row: int) -> np.ndarray:
     """Every row divided up, beside the scores."""
     found = playground.apply_softmax(scores)
-    _show_shares(view, scores, found, row)
+    _show_shares(view, found, row)
     return found
 
 
 @derived
-def _show_shares(view: View, scores: np.ndarray, found: np.ndarray, row: int) -> Derived:
-    sums = ", ".join(format_number(float(total)) for total in found.sum(axis=1))
+def _show_shares(view: View, found: np.ndarray, row: int) -> Derived:
+    sums = dict.fromkeys(format_number(float(total)) for total in found.sum(axis=1))
     return Derived(
         "playground-shares",
-        "Attention weights of all six rows",
-        draw_heatmap(found, *_SIDES, view.colors, ATTENTION, share=True, end=1.0, selected=row),
+        "All attention weights",
+        draw_heatmap(found, *_SIDES, view.colors, ATTENTION, share=True, end=1.0, selected=row, height=_MAP),
         Origin(
             "the edited scores",
             ATTENTION,
             r"A = \mathrm{softmax}(S)",
-            "The softmax treats each row on its own. Scores that are far apart, like the article's, "
-            "give almost all the weight to one token.",
+            f"each row has its own softmax and sums to {' or '.join(sums)}; scores far apart give almost all to one",
             source=ARTICLE,
         ),
         values=Values(found, WORDS, WORDS),
-        note=f"The six rows sum to {sums}.",
-        beside=lambda: _show_matrix(scores, row),
+        beside=lambda: _edit_scores(row),
+        sides=(1, 1),
     )
-
-
-def _show_matrix(scores: np.ndarray, row: int) -> None:
-    columns = [Column(word, scores[:, i].tolist()) for i, word in enumerate(WORDS)]
-    with st.container(key="wide-scores"):
-        st.html(render_table("query", WORDS, columns, [row]))
 
 
 @derived

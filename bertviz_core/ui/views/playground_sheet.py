@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import playground
-from bertviz_core.formula.numbers import format_number
+from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import state, url
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
 
 _LONGEST = 24  # characters of a field
+_STYLE = read_css(Path(__file__).with_name("playground_sheet.css"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,18 +64,46 @@ class Sheet:
 
     def show_fields(self, row: int, labels: Sequence[str]) -> None:
         """The fields of one row, and what is wrong with any field of the matrix."""
-        edits = self._read_edits()
         for column, (place, label) in enumerate(zip(st.columns(len(labels), gap="small"), labels, strict=True)):
             with place:
-                key = self.field.of(row, column)
-                state.write(key, edits.get((row, column), self._write(row, column)))
-                st.text_input(label, key=key.name, max_chars=_LONGEST, on_change=self._take, args=(row, column))
-        for where, problem in self._apply(edits).problems.items():
+                self._show_field(row, column, label, "visible")
+        self._explain_all()
+
+    def show_grid(self, what: str, names: Sequence[str], labels: Sequence[str]) -> None:
+        """The fields of all rows as a table, and what is wrong with any of them.
+
+        what: they are; names: of the rows, as HTML; labels: of the columns.
+        """
+        heads = "".join(f"<b>{escape(label)}</b>" for label in labels)
+        st.html(_STYLE)
+        with st.container(key=f"sheet-{self.key.name}", gap=None):
+            st.html(f'<div class="bv-sheet"><span>{what}</span>{heads}</div>')
+            for row, name in enumerate(names):
+                st.html(name)
+                for column in range(len(labels)):
+                    self._show_field(row, column, f"{self.rows[row]}, {self.columns[column]}", "collapsed")
+        self._explain_all()
+
+    def _show_field(self, row: int, column: int, label: str, seen: Literal["visible", "collapsed"]) -> None:
+        key = self.field.of(row, column)
+        state.write(key, self._read_edits().get((row, column), self._write(row, column)))
+        st.text_input(
+            label,
+            key=key.name,
+            max_chars=_LONGEST,
+            on_change=self._take,
+            args=(row, column),
+            label_visibility=seen,
+        )
+
+    def _explain_all(self) -> None:
+        for where, problem in self._apply(self._read_edits()).problems.items():
             self._explain(where, problem)
 
     def _write(self, row: int, column: int) -> str:
         value = self.original[row, column]
-        return str(int(value)) if self.whole else format_number(float(value))
+        """As the article prints it, with no more digits than it has."""
+        return str(int(value)) if self.whole else f"{value:g}".replace("-", "−")
 
     def _take(self, row: int, column: int) -> None:
         """Keep what was typed in a cell; what the article has there anyway is no edit."""
