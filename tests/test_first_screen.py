@@ -5,7 +5,7 @@ import pytest
 from bertviz_core.ui.components.selectors import expand
 from tests.browser import WIDE, visit
 
-COMPOSED = ["parameters", "formulas", "playground"]
+COMPOSED = ["parameters", "formulas", "playground", "notation"]
 
 ENDS = """() => [...document.querySelectorAll('[class*="st-key-panel-"], [class*="st-key-stage-"]')]
     .map(e => Math.round(e.getBoundingClientRect().bottom)).sort((a, b) => a - b)"""

@@ -6,6 +6,8 @@ from collections import Counter
 
 import numpy as np
 
+from bertviz_core.documents.names import SOURCES, find_names
+from bertviz_core.formula.stages import Stage
 from tests.derived.truth import Bars, Blocks, Map, Scene, Truth, points, softmax, truth
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -255,8 +257,19 @@ def count_numbers(s: Scene) -> Truth:
     sizes = {a: math.prod(s.trace.shape(a)) for a in shown}
     inside = [a for a in shown if ".layer." in a]
     counts = [sizes[a] * (len(s.layers) if a in inside else 1) for a in shown]
-    told = [sum(sizes[a] for a in inside), sum(sizes[a] for a in shown if a not in inside)]
-    return Truth([points(x=list(range(len(counts))), y=counts)], told=told)
+    return Truth([points(x=list(range(len(counts))), y=counts)])
+
+
+@truth("notation", "names-shares")
+def shares_of_names(s: Scene) -> Truth:
+    """By stage, the quantities that are read or computed there first, and how many of them a source names."""
+    program, stages = s.trace.program, {}
+    for address, stage in program.stages.items():
+        if ".layer." not in address or f".layer.{s.layer}." in address:
+            stages.setdefault(stage, []).append(find_names(address))
+    rows = [stages[stage] for stage in Stage if stage in stages]
+    found = [[sum(bool(getattr(names, source)) for names in held) / len(held) for held in rows] for source in SOURCES]
+    return Truth([Map(np.array(found))], np.array(found))
 
 
 @truth("notation", "page")

@@ -68,7 +68,8 @@ def playground_softmax(s: Scene) -> Truth:
 @truth("playground", "playground-shares")
 def playground_shares(s: Scene) -> Truth:
     scores = edit(s)
-    return Truth([Map(softmax(scores))], softmax(scores), told=[1.0], rows=list(WORDS))
+    told = [1.0, len(read_edits(s, "scores")), scores.size]
+    return Truth([Map(softmax(scores))], softmax(scores), told=told)
 
 
 def is_cut(text: str, value: float) -> bool:
@@ -188,5 +189,5 @@ def playground_unscaled(s: Scene) -> Truth:
 
 @truth("playground", "page")
 def edited(s: Scene) -> Truth:
-    sizes = {"scores": 36, "article_ids": 6, "article_rows": 24, "article_weights": 12}
+    sizes = {"article_ids": 6, "article_rows": 24, "article_weights": 12}
     return Truth(told=[number for key, size in sizes.items() for number in (len(read_edits(s, key)), size)])

@@ -10,33 +10,46 @@ from pathlib import Path
 from bertviz_core.documents.names import FORMULAS, SOURCES, Names
 from bertviz_core.ui.components.selectors import read_rules
 
-_WIDTHS = (26, 6, 11, 10, 8, 8, 12, 9, 10)  # of the columns, in percent
+IN_FORMULAS = tuple(source for source in SOURCES if source in FORMULAS)
+IN_CODE = tuple(source for source in SOURCES if source not in FORMULAS)
+_FIRST = {IN_FORMULAS: 46, IN_CODE: 24}  # percent of a wide table that its first column has
 _BREAK = re.compile(r"(?<!\\left)(?<=.)\(")  # where a formula's line may end, besides at its signs
 _JOINT = re.compile(r"(?=\\_|\.)|(?<=/)")  # where an identifier's line may end
 _RULES = read_rules(Path(__file__).with_name("names.css"))
 
 
 def write_css() -> str:
-    """The table's rules; where it has little room a row is a block, and every name stands beside its source."""
-    widths = "".join(f".bv-names th:nth-child({i}){{width:{width}%}}" for i, width in enumerate(_WIDTHS, 1))
-    labels = "".join(
-        f'.bv-names td:nth-child({i})::before{{content:"{name}"}}' for i, name in enumerate(SOURCES.values(), 2)
+    """The tables' rules; where one has little room a row is a block, and every name stands beside its source."""
+    first = "".join(
+        f'.bv-names[data-names="{_join(sources)}"] th:first-child{{width:{width}%}}'
+        for sources, width in _FIRST.items()
     )
-    return f"<style>{widths}{_RULES}@container (max-width: 720px){{{labels}}}</style>"
+    labels = "".join(
+        f'.bv-names[data-names="{_join(sources)}"] td:nth-child({i})::before{{content:"{SOURCES[source]}"}}'
+        for sources in (tuple(SOURCES), IN_FORMULAS, IN_CODE)
+        for i, source in enumerate(sources, 2)
+    )
+    return f"<style>{first}{_RULES}@container (max-width: 720px){{{labels}}}</style>"
 
 
-def write_table(title: str, rows: Sequence[tuple[str, Names]], *, picture: bool = False) -> str:
+def write_table(title: str, rows: Sequence[tuple[str, Names]], sources: Sequence[str] = tuple(SOURCES)) -> str:
     """A table of names as Markdown with HTML around it. rows: what stands first in a row, as Markdown, and its names.
 
-    picture: it is what the page opens with.
+    sources: whose names, a column each.
     """
-    lines = [f"| {title} | " + " | ".join(SOURCES.values()) + " |", "|---" * (len(SOURCES) + 1) + "|"]
+    lines = [
+        f"| {title} | " + " | ".join(SOURCES[source] for source in sources) + " |",
+        "|---" * (len(sources) + 1) + "|",
+    ]
     lines += [
-        f"| {first} | " + " | ".join(_write_name(source, getattr(names, source)) for source in SOURCES) + " |"
+        f"| {first} | " + " | ".join(_write_name(source, getattr(names, source)) for source in sources) + " |"
         for first, names in rows
     ]
-    marked = ' data-picture="table"' if picture else ""
-    return f'<div class="bv-names"{marked}>\n\n' + "\n".join(lines) + "\n\n</div>"
+    return f'<div class="bv-names" data-names="{_join(sources)}">\n\n' + "\n".join(lines) + "\n\n</div>"
+
+
+def _join(sources: Sequence[str]) -> str:
+    return " ".join(sources)
 
 
 def _write_name(source: str, name: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 
 import numpy as np
 import streamlit as st
@@ -13,6 +14,8 @@ from bertviz_core.analysis.notation import AXIS, Entry, list_absent, list_axes, 
 from bertviz_core.documents import DOCUMENTS
 from bertviz_core.documents.names import SOURCES
 from bertviz_core.figures.bars import draw_counts
+from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.figures.texts import Rich, escape
 from bertviz_core.formula.dims import AXES, CONCAT, HEAD, HEAD_DIM
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import INPUT, NORM, PARAMETER
@@ -20,13 +23,19 @@ from bertviz_core.formula.texts import write_count
 from bertviz_core.ui.frame import site, style, url
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.card import open_card
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.fold import fold
-from bertviz_core.ui.panels.names import write_css, write_table
+from bertviz_core.ui.panels.names import IN_CODE, IN_FORMULAS, write_css, write_table
 from bertviz_core.ui.panels.panel import format_shape
 
 _KINDS = {"all": "All", "steps": "Steps", "parameters": "Parameters", "inputs": "Inputs", "axes": "Axes"}
 _SOURCES = f"{len(DOCUMENTS)} documents and {len(SOURCES) - len(DOCUMENTS)} code bases"
+_MAP, _LINE = 240, 11  # pixels: the height of the map of who names what; letters of a line below it
+_FORMULAS = "formulas"
+_WHERE = {_FORMULAS: "In formulas", "code": "In code"}
+_NAMED = {_FORMULAS: IN_FORMULAS, "code": IN_CODE}  # the sources
+_IN = Key("names", _FORMULAS)
 _FIND = Key("find", "")
 _KIND = Key("kind", "all")
 
@@ -65,15 +74,39 @@ def show_lengths(view: View) -> Derived:
     )
 
 
-def choose_search() -> tuple[str, str]:
-    """The words to look for, and the kind of quantity to show."""
+@derived
+def show_coverage(view: View) -> Derived:
+    """Which part of each stage's quantities every source has a name for."""
+    groups = {group: rows for group, rows in _list_groups(view).items() if group.page and rows}
+    shares = np.array([[_count_names(rows, (source,)) / len(rows) for rows in groups.values()] for source in SOURCES])
+    sources, titles = list(SOURCES.values()), [group.title for group in groups]
+    stages = [Rich("<br>".join(map(escape, wrap(title, _LINE)))) for title in titles]
+    return Derived(
+        "names-shares",
+        "Who names what",
+        draw_heatmap(
+            shares, Side("", sources), Side("", stages, angle=0), view.colors, NORM, share=True, end=1.0, height=_MAP
+        ),
+        Origin(
+            "the glossary",
+            NORM,
+            r"s = n_{\mathrm{named}} / n",
+            "of each stage’s quantities the part that a source has a name for",
+        ),
+        values=Values(shares, sources, titles),
+    )
+
+
+def choose_search() -> tuple[str, str, str]:
+    """The words to look for, the kind of quantity to show, and whose names."""
     url.bind(_FIND)
+    url.bind(_IN, _WHERE)
     url.bind(_KIND, _KINDS)
     text = st.text_input(
         "Find",
         key=_FIND.name,
         max_chars=80,
-        width=360,
+        width=300,
         label_visibility="collapsed",
         placeholder="A name from any source: W_T, hook_pattern, γ, kernel …",
     )
@@ -85,7 +118,15 @@ def choose_search() -> tuple[str, str]:
         label_visibility="collapsed",
         required=True,
     )
-    return text, kind or "all"
+    where = st.segmented_control(
+        "Names",
+        list(_WHERE),
+        key=_IN.name,
+        format_func=_WHERE.__getitem__,
+        label_visibility="collapsed",
+        required=True,
+    )
+    return text, kind or "all", where or _FORMULAS
 
 
 def write_headline(view: View) -> Said:
@@ -101,15 +142,15 @@ def write_headline(view: View) -> Said:
     )
 
 
-def _count_names(entries: Sequence[Entry]) -> int:
-    return sum(bool(getattr(entry.names, source)) for entry in entries for source in SOURCES)
+def _count_names(entries: Sequence[Entry], sources: Iterable[str] = SOURCES) -> int:
+    return sum(bool(getattr(entry.names, source)) for entry in entries for source in sources)
 
 
 def show_entries(view: View) -> None:
     """What is asked for, in one table; otherwise all, the group with most names a row first and the others folded."""
     st.html(write_css())
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        text, kind = choose_search()
+        text, kind, where = choose_search()
         groups = {
             group: [entry for entry in search_entries(rows, text) if kind in ("all", _find_kind(entry))]
             for group, rows in _list_groups(view).items()
@@ -121,14 +162,15 @@ def show_entries(view: View) -> None:
         elif lead.page:
             site.show_link(lead.page, "See the values")
     if found is not None:
-        _show_table(view, "Found", found, lead=True)
+        if found:
+            _show_tables(view, "Found", found, _WHERE)
         return
-    _show_table(view, lead.title, groups.pop(lead), lead=True)
+    _show_tables(view, lead.title, groups.pop(lead), [where])
     for group, rows in groups.items():
         if rows:
             with fold(group.name, f"**{group.title}** · {_count(rows)}") as opened:
                 if opened:
-                    _show_table(view, group.title, rows)
+                    _show_tables(view, group.title, rows, [where])
                     if group.page:
                         site.show_link(group.page, "See the values")
 
@@ -149,18 +191,28 @@ def _count(rows: Sequence[Entry]) -> str:
     return write_count(len(rows), "entry", "entries")
 
 
-def _show_table(view: View, title: str, rows: Sequence[Entry], *, lead: bool = False) -> None:
-    """lead: it is what the page opens with."""
-    written = write_table(title, [(_write_entry(view, row), row.names) for row in rows], picture=lead)
-    with st.container(key=f"names-{'lead' if lead else rows[0].symbol.address}"):
-        st.markdown(written, unsafe_allow_html=True)
+def _show_tables(view: View, title: str, rows: Sequence[Entry], shown: Iterable[str]) -> None:
+    """What quantities are called. shown: in formulas, in code, or both."""
+    for which in shown:
+        see = f"{title} {_WHERE[which].lower()}"
+        write = _write_entry if which == _FORMULAS else _write_meaning
+        table = write_table("here", [(write(view, row), row.names) for row in rows], _NAMED[which])
+        with open_card(view, "", see, "of the documents and code bases", name=f"{which}-{rows[0].symbol.address}"):
+            st.markdown(table, unsafe_allow_html=True)
 
 
 def _write_entry(view: View, entry: Entry) -> str:
-    symbol = style.make_painter(view.colors)(entry.symbol)
     address = entry.symbol.address
     size = format_shape(view.trace, address) if address in view.trace else _write_size(view, address)
-    return f"$\\displaystyle {symbol}$ &ensp; {entry.meaning} `{address}` {size}"
+    return f"{_write_meaning(view, entry)} `{address}` {size}"
+
+
+def _write_meaning(view: View, entry: Entry) -> str:
+    return f"{_write_symbol(view, entry)} &ensp; {entry.meaning}"
+
+
+def _write_symbol(view: View, entry: Entry) -> str:
+    return rf"$\displaystyle {style.make_painter(view.colors)(entry.symbol)}$"
 
 
 def _write_size(view: View, axis: str) -> str:
