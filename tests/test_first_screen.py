@@ -3,7 +3,7 @@
 import pytest
 
 from bertviz_core.ui.components.selectors import expand
-from tests.browser import WIDE, visit
+from tests.browser import PHONE, WIDE, visit
 
 COMPOSED = ["parameters", "formulas", "playground", "notation"]
 
@@ -29,3 +29,14 @@ def test_the_frame_of_a_cell_leaves_the_word_of_its_row_whole(chromium, server):
         app.open("parameters")
         words, cells = app.page.evaluate(ROWS)
         assert cells - words >= 3
+
+
+@pytest.mark.parametrize("page", ["query_key_value", "attention_output"])
+def test_a_headline_has_two_lines_on_a_phone_and_all_of_it_once_it_is_touched(chromium, server, page):
+    with visit(chromium, server, PHONE) as app:
+        app.open(page)
+        title = app.find(".st-key-headline h1")
+        line = float(title.evaluate("e => getComputedStyle(e).lineHeight").removesuffix("px"))
+        assert title.bounding_box()["height"] <= 2 * line
+        title.hover()
+        assert title.evaluate("e => e.scrollHeight <= e.clientHeight")

@@ -272,19 +272,25 @@ def shares_of_names(s: Scene) -> Truth:
     return Truth([Map(np.array(found))], np.array(found))
 
 
-@truth("notation", "page")
-def glossary(s: Scene) -> Truth:
-    """The shape beside every address."""
-    page = "\n".join(s.shown.find("notation", "page").texts)
-    shapes = re.findall(r"`([\w.]+)` \(([^)]*)\)", page)
-    assert len(shapes) > 50
+@truth("notation", "* in formulas")
+def glossary(s: Scene, group: str) -> Truth:
+    """The shape beside every address, and the length beside every axis."""
+    said = "\n".join(s.shown.find("notation", f"{group} in formulas").texts)
+    shapes = re.findall(r"`([\w.]+)` \(([^)]*)\)", said)
+    lengths = re.findall(r"`(\w+)` = ([\d,]+) \|", said)
+    assert shapes or lengths or group.startswith("Heads")
     for address, shape in shapes:
         sides = zip(s.trace.dims(address), s.trace.shape(address), strict=True)
         assert shape == " × ".join(f"{axis} {size}" for axis, size in sides), address
-    lengths = re.findall(r"`(\w+)` = ([\d,]+) \|", page)
     labels = s.shown.find("notation", "axis-lengths")
     known = dict(zip(labels.labels, labels.traces[0]["x"], strict=True))
-    assert lengths and all(float(size.replace(",", "")) == known[axis] for axis, size in lengths)
+    assert all(float(size.replace(",", "")) == known[axis] for axis, size in lengths)
+    return Truth()
+
+
+@truth("notation", "* in code")
+def names_in_code(_: Scene, __: str) -> Truth:
+    """Names alone."""
     return Truth()
 
 
