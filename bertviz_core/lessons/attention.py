@@ -1,0 +1,231 @@
+"""Lesson: who looks at whom. From a row of the attention matrix to what a token really takes."""
+
+from __future__ import annotations
+
+from bertviz_core.lessons import attention_keys as keys
+from bertviz_core.lessons.lesson import Choose, Lesson, Need, Number, Option, Pick, Slide, Step, Write, Wrong, otherwise
+
+LESSON = Lesson(
+    "attention",
+    "Who looks at whom",
+    "Attention in four steps",
+    15,
+    (
+        "Read an attention matrix, row by row, in the right direction.",
+        "Work out a weight from its dot product in four steps.",
+        "Say what a masked score, a scale and the value's length do to it.",
+    ),
+    (
+        Step(
+            "row",
+            "Read a row",
+            "attention",
+            "Attention weights: the row of {here}",
+            "Each row of the matrix is one token that asks: its query. The row’s weights say how much it takes from "
+            "each token, its keys.",
+            "In the row of {here}, click the token that gets most.",
+            Pick(keys.name_keys, keys.find_key),
+            keys.work_row,
+            hints=(
+                "Stay in the ringed row. The darker the cell, the larger the weight.",
+                "The column’s name, above, tells which token it is.",
+            ),
+            right="{top}, {w}. The second is {next} with {w2}; the whole row adds up to 100 %.",
+            wrong=(Wrong(otherwise, "You chose {picked}, which gets {its}. Which gets more?"),),
+            tell=keys.tell_key,
+            covers=("headline", "drawer"),
+            misconception="Rows and columns are the same thing.",
+        ),
+        Step(
+            "direction",
+            "Which way",
+            "attention",
+            "Attention weights: the whole matrix",
+            "{here} gives {w} of its attention to {other}.",
+            "Click the cell that says how much {other} gives {here}.",
+            Pick(keys.name_pairs, keys.find_pair),
+            keys.work_direction,
+            hints=("Now {other} asks. Which row is that?", "Row {row}, column {column}."),
+            right="{back}, against {w} the other way. Attention is not mutual: each token asks for itself.",
+            wrong=(
+                Wrong(
+                    keys.asks_here,
+                    "In that row {here} asks. You want what {other} gives, so {other} must be the row.",
+                ),
+                Wrong(
+                    otherwise,
+                    "There {asks} asks, about {asked}. You want the row of {other}, at the column of {here}.",
+                ),
+            ),
+            tell=keys.tell_pair,
+            covers=("drawer",),
+            misconception="Attention is mutual: the matrix is symmetric.",
+        ),
+        Step(
+            "negative",
+            "Dot product",
+            "attention",
+            "How {here} divides its attention: columns 1 and 4",
+            "Step 1 multiplies query and key, component by component, and adds up. With {key} that gives {d}: the two "
+            "point apart by more than a right angle.",
+            "Which weight does {key} get?",
+            Choose(
+                (
+                    Option(
+                        "Below 0",
+                        "",
+                        "The weights are shares of 1. A share cannot be negative: e to a negative power is a small "
+                        "positive number.",
+                    ),
+                    Option(
+                        "Exactly 0",
+                        "{p}: so small that this precision has no number for it.",
+                        "Only a masked score gives 0. Here the power of e is {power} of the largest one: small, not "
+                        "nothing.",
+                    ),
+                    Option(
+                        "Small, but above 0",
+                        "{p}. A power of e is never 0 and never negative, so every token gets something.",
+                        "It should be, and would be with more digits: this precision has no number so small.",
+                    ),
+                )
+            ),
+            keys.work_negative,
+            hints=("Step 4 takes a power of e. Which numbers can a power of e be?",),
+            covers=("attention.self.probs", "headline", "drawer"),
+            need=Need("no token here has a dot product below 0", keys.has_negative),
+            misconception="A negative score gives a negative weight, or none.",
+        ),
+        Step(
+            "ratio",
+            "Softmax",
+            "attention",
+            "How {a} and {b} are weighed: columns 2 and 4",
+            "{a} has the score {sa}, {b} has {sb}: a difference of {difference}. Softmax takes e to the power of each "
+            "score, then divides by the sum of all.",
+            "How many times larger is the weight of {a}? Type it, to one decimal.",
+            Number(0.1),
+            keys.work_ratio,
+            hints=(
+                "The sum below the line is the same for both, so it cancels.",
+                "e to the power of {difference}. e itself is 2.718; e to the power of 0.7 is 2.",
+            ),
+            right="e to the power of {difference} is {ratio}, and {wa} is {ratio} times {wb}. In a softmax differences "
+            "count, not ratios.",
+            wrong=(
+                Wrong(
+                    keys.is_quotient,
+                    "{quotient} is one score over the other. Softmax compares powers of e: use the difference, "
+                    "{difference}.",
+                ),
+                Wrong(keys.is_difference, "{difference} is the difference of the scores. Now take e to that power."),
+                Wrong(otherwise, "Take e to the power of the difference, {difference}."),
+            ),
+            covers=("headline", "attention.self.probs", "drawer"),
+            misconception="Weights are in proportion to scores.",
+        ),
+        Step(
+            "scale",
+            "Scale",
+            "attention",
+            "The divisor in step 2",
+            "Step 2 divides every dot product by √{width} = {root}. The slider tries another divisor.",
+            "Set the divisor so that {a}, which now gets {w}, gets 90 % (88 to 92 will do).",
+            Slide(
+                keys.find_ends,
+                keys.find_root,
+                keys.is_aim_reached,
+                keys.show_share,
+            ),
+            keys.work_scale,
+            hints=("Does a smaller divisor pull the scores apart or together?",),
+            right="{v} at {set}. Undivided, {a} would get {one}. The larger the scores, the more one token takes all, "
+            "and the others could teach the model next to nothing.",
+            wrong=(
+                Wrong(
+                    lambda tried: keys.share_at(tried.scene, tried.answer) < keys.FROM,
+                    "{v} at {set}. A larger divisor brings the scores together, so the shares become more equal.",
+                ),
+                Wrong(otherwise, "{v} at {set}. Now one token takes nearly all: a larger divisor shares more."),
+            ),
+            tell=keys.tell_share,
+            need=Need("no divisor gives one token 90 % here", keys.is_divisible),
+            misconception="Dividing all scores by one number changes nothing, since softmax normalizes anyway.",
+        ),
+        Step(
+            "mask",
+            "Mask",
+            "attention",
+            "Attention weights: the row of the chosen token, after the run",
+            "Step 3 can take a token out: its score becomes a very large negative number before the softmax. Padding "
+            "is taken out in this way.",
+            "Predict: {a} ({wa}) is masked out in this row. What does {b} ({wb}) get then?",
+            Choose(
+                (
+                    Option(
+                        "{wb}: the others stay as they are",
+                        "{wb}: nothing was left to be shared out.",
+                        "Then the row would add up to less than 100 %. Setting a weight to 0 does that; a mask comes "
+                        "before the softmax.",
+                    ),
+                    Option(
+                        "{grown}: all others grow by the same factor",
+                        "{grown}. Every other weight is multiplied by {factor}, so the row adds up to 1 again.",
+                        "The row must add up to 1 again.",
+                    ),
+                    Option(
+                        "{all}: the next one takes it all",
+                        "{all}: there are only these two.",
+                        "The freed share is not handed to one token. All others keep their ratios.",
+                    ),
+                ),
+                run=keys.mask_out,
+            ),
+            keys.work_mask,
+            hints=("The row must add up to 100 % again.", "The ratios between the others do not change."),
+            need=Need("one token takes nearly all, or two share alike", keys.is_maskable),
+            misconception="What is taken away vanishes, or goes to the runner-up.",
+        ),
+        Step(
+            "taken",
+            "Looking and taking",
+            "attention_output",
+            "What {here} takes from each token",
+            "A weight is not yet what is taken. Each token’s value vector is multiplied by it, and values differ in "
+            "length: that of {a} is {la} long, that of {b} {lb}.",
+            "{here} gives {a} {wa} and {b} {wb} of its attention. From which of the two does it take more?",
+            Choose(
+                (
+                    Option("From {a}", "", "Its weight is larger, but {wa} of {la} is {ta}. Work out the other one."),
+                    Option(
+                        "From {b}",
+                        "{tb} against {ta}: {times} times as much, with the smaller weight. A dark column is not "
+                        "always a large effect.",
+                        "",
+                    ),
+                )
+            ),
+            keys.work_taken,
+            hints=("Multiply: weight times length.",),
+            covers=("page", "drawer"),
+            need=Need(
+                "the order by weight is also the order by what is taken",
+                keys.has_crossed,
+            ),
+            misconception="The attention matrix shows what flows.",
+        ),
+        Step(
+            "own",
+            "Your sentence",
+            "attention",
+            "The row of your [MASK]",
+            "In layer {layer}, head {head}, [MASK] looked at some tokens more than at others. Is that a habit of the "
+            "head, or of this sentence?",
+            "Write a sentence with one [MASK], and the token that you expect to get most of its attention.",
+            Write("Your sentence", "The token that gets most", keys.check_own),
+            keys.work_own,
+            hints=("In many heads [CLS] or a punctuation mark collects what is not needed.",),
+            misconception="A head does the same in every sentence.",
+        ),
+    ),
+)

@@ -1,0 +1,316 @@
+"""The keys of the lesson on attention, each worked out from a pass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.numbers import format_number, format_percent, write_fixed
+from bertviz_core.formula.texts import spell_controls
+from bertviz_core.lessons.lesson import Tried, Verdict, Worked
+from bertviz_core.lessons.scene import Scene
+
+FROM, AIM, TO = 0.88, 0.9, 0.92  # the share to be reached by another divisor: at least, about, at most
+_MASKED = -10_000.0  # a score that takes a token out
+_LARGEST = 40.0  # divisor that is tried
+
+
+def _rank(row: np.ndarray) -> tuple[int, int]:
+    """The places of the two largest numbers."""
+    first, second = np.argsort(-row, kind="stable")[:2]
+    return int(first), int(second)
+
+
+def share_out(scores: np.ndarray) -> np.ndarray:
+    """Softmax of a row of scores, in float64."""
+    powers = np.exp(scores - scores.max())
+    return powers / powers.sum()
+
+
+def name_keys(scene: Scene) -> tuple[str, ...]:
+    return tuple(f"{i} {token}" for i, token in enumerate(scene.tokens))
+
+
+def _is_weight(scene: Scene, cell: Address) -> bool:
+    weights = scene.find_attention("probs")
+    return cell.path == weights.path and cell.at.get("head") == scene.head and {"query", "key"} <= cell.at.keys()
+
+
+def find_key(scene: Scene, cell: Address) -> int | str | None:
+    """The key of a weight in the row that is asked about."""
+    if not _is_weight(scene, cell):
+        return None
+    if cell.at["query"] != scene.token:
+        other = scene.quote(cell.at["query"])
+        return f"That is the row of {other}: there {other} asks. Stay in the row of {scene.here}."
+    return cell.at["key"]
+
+
+def tell_key(tried: Tried) -> dict[str, str]:
+    key = int(tried.answer)
+    share = float(tried.scene.read_row("probs")[key])
+    return {"picked": tried.scene.quote(key), "its": format_percent(share)}
+
+
+def work_row(scene: Scene) -> Worked:
+    row = scene.read_row("probs")
+    first, second = _rank(row)
+    numbers = {
+        "here": scene.here,
+        "top": scene.quote(first),
+        "w": format_percent(float(row[first])),
+        "next": scene.quote(second),
+        "w2": format_percent(float(row[second])),
+    }
+    return Worked(first, numbers, scene.find_attention("probs", query=scene.token, key=first))
+
+
+def find_pair(scene: Scene, cell: Address) -> int | None:
+    return cell.at["query"] * len(scene.tokens) + cell.at["key"] if _is_weight(scene, cell) else None
+
+
+def name_pairs(scene: Scene) -> tuple[str, ...]:
+    names = name_keys(scene)
+    return tuple(f"row {query}, column {key}" for query in names for key in names)
+
+
+def _choose_other(scene: Scene) -> int:
+    """The key that gets most of the row, if that is another token than the one that asks; else the next one."""
+    first, second = _rank(scene.read_row("probs"))
+    return second if first == scene.token else first
+
+
+def work_direction(scene: Scene) -> Worked:
+    other, count = _choose_other(scene), len(scene.tokens)
+    weights = scene.trace[scene.find_attention("probs")]
+    numbers = {
+        "here": scene.here,
+        "other": scene.quote(other),
+        "row": str(other),
+        "column": str(scene.token),
+        "w": format_percent(float(weights[scene.token, other])),
+        "back": format_percent(float(weights[other, scene.token])),
+    }
+    why = scene.find_attention("probs", query=other, key=scene.token)
+    return Worked(other * count + scene.token, numbers, why)
+
+
+def asks_here(tried: Tried) -> bool:
+    return int(tried.answer) // len(tried.scene.tokens) == tried.scene.token
+
+
+def tell_pair(tried: Tried) -> dict[str, str]:
+    query, key = divmod(int(tried.answer), len(tried.scene.tokens))
+    return {"asks": tried.scene.quote(query), "asked": tried.scene.quote(key)}
+
+
+def _find_negative(scene: Scene) -> int | None:
+    """The key with the lowest dot product, if that is below 0."""
+    products = scene.read_row("products")
+    return int(products.argmin()) if products.min() < 0 and all(scene.trace.encoding.mask) else None
+
+
+def has_negative(scene: Scene) -> bool:
+    return _find_negative(scene) is not None
+
+
+def work_negative(scene: Scene) -> Worked:
+    key = _find_negative(scene) or 0
+    products, scores, row = (scene.read_row(leaf) for leaf in ("products", "scores", "probs"))
+    power = float(np.exp(scores[key] - scores.max()))
+    numbers = {
+        "key": scene.quote(key),
+        "d": write_fixed(float(products[key]), 2),
+        "p": format_percent(float(row[key])),
+        "power": format_number(power),
+    }
+    why = scene.find_attention("products", query=scene.token, key=key)
+    return Worked(2 if row[key] > 0 else 1, numbers, why)
+
+
+def work_ratio(scene: Scene) -> Worked:
+    scores, row = scene.read_row("scores"), scene.read_row("probs")
+    a, b = _rank(scores)
+    difference = round(float(scores[a]), 2) - round(float(scores[b]), 2)
+    ratio = float(np.exp(scores[a] - scores[b]))
+    numbers = {
+        "a": scene.quote(a),
+        "b": scene.quote(b),
+        "sa": write_fixed(float(scores[a]), 2),
+        "sb": write_fixed(float(scores[b]), 2),
+        "difference": write_fixed(difference, 2),
+        "ratio": write_fixed(ratio, 2),
+        "quotient": write_fixed(float(scores[a] / scores[b]), 2),
+        "wa": format_percent(float(row[a])),
+        "wb": format_percent(float(row[b])),
+    }
+    return Worked(ratio, numbers, scene.find_attention("probs", query=scene.token, key=a))
+
+
+def _read_scores(scene: Scene) -> tuple[float, float]:
+    scores = scene.read_row("scores")
+    a, b = _rank(scores)
+    return float(scores[a]), float(scores[b])
+
+
+def is_quotient(tried: Tried) -> bool:
+    a, b = _read_scores(tried.scene)
+    return b != 0 and abs(tried.answer - a / b) < 0.06
+
+
+def is_difference(tried: Tried) -> bool:
+    a, b = _read_scores(tried.scene)
+    return abs(tried.answer - (a - b)) < 0.02
+
+
+def share_at(scene: Scene, divisor: float) -> float:
+    """What the strongest key would get, if the dot products were divided by this."""
+    products = scene.read_row("products")
+    return float(share_out(products / divisor)[products.argmax()])
+
+
+def is_aim_reached(scene: Scene, divisor: float) -> bool:
+    return FROM <= share_at(scene, divisor) <= TO
+
+
+def find_divisor(scene: Scene) -> float:
+    """The divisor at which the strongest key gets the share that is aimed at, by halving."""
+    low, high = 0.01, _LARGEST
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if share_at(scene, middle) > AIM else (low, middle)
+    return low
+
+
+def is_divisible(scene: Scene) -> bool:
+    return 0.2 < find_divisor(scene) < find_ends(scene)[1] and all(scene.trace.encoding.mask)
+
+
+def find_root(scene: Scene) -> float:
+    return float(scene.model.config.head_dim) ** 0.5
+
+
+def find_ends(scene: Scene) -> tuple[float, float]:
+    return 0.1, round(2 * find_root(scene), 1)
+
+
+def show_share(scene: Scene, divisor: float) -> str:
+    key = int(scene.read_row("products").argmax())
+    return f"Divided by {write_fixed(divisor, 2)}: {scene.quote(key)} gets {format_percent(share_at(scene, divisor))}"
+
+
+def work_scale(scene: Scene) -> Worked:
+    key, width = int(scene.read_row("products").argmax()), scene.model.config.head_dim
+    divisor = find_divisor(scene)
+    numbers = {
+        "a": scene.quote(key),
+        "width": str(width),
+        "root": write_fixed(find_root(scene), 2),
+        "w": format_percent(share_at(scene, find_root(scene))),
+        "one": format_percent(share_at(scene, 1.0)),
+        "divisor": write_fixed(divisor, 2),
+    }
+    return Worked(divisor, numbers, scene.find_attention("scaled", query=scene.token, key=key))
+
+
+def tell_share(tried: Tried) -> dict[str, str]:
+    return {
+        "v": format_percent(share_at(tried.scene, tried.answer)),
+        "set": write_fixed(tried.answer, 2),
+    }
+
+
+def mask_out(scene: Scene) -> dict[Address, float]:
+    first, _ = _rank(scene.read_row("probs"))
+    return {scene.find_attention("scores", query=scene.token, key=first): _MASKED}
+
+
+def work_mask(scene: Scene) -> Worked:
+    row = scene.read_row("probs")
+    a, b = _rank(row)
+    masked = scene.change(mask_out(scene))
+    after = masked.read_row("probs")[b]
+    outcomes = (row[b], row[b] / (1 - row[a]), row[a] + row[b])
+    numbers = {
+        "a": scene.quote(a),
+        "b": scene.quote(b),
+        "wa": format_percent(float(row[a])),
+        "wb": format_percent(float(row[b])),
+        "grown": format_percent(float(outcomes[1])),
+        "all": format_percent(float(outcomes[2])),
+        "factor": write_fixed(float(1 / (1 - row[a])), 2),
+    }
+    key = int(np.abs(np.array(outcomes) - after).argmin())
+    return Worked(key, numbers, scene.find_attention("probs", query=scene.token, key=b))
+
+
+def is_maskable(scene: Scene) -> bool:
+    """Whether the three answers to what is masked out differ on screen."""
+    row = scene.read_row("probs")
+    a, b = _rank(row)
+    return row[a] < 0.98 and row[a] > 0.05 and row[b] > 0.02
+
+
+def _measure_taken(scene: Scene) -> tuple[np.ndarray, np.ndarray]:
+    """Each key's weight, and its weight times the length of its value, in the chosen token's row: (key) each."""
+    row = scene.read_row("probs")
+    lengths = np.linalg.norm(scene.trace[scene.find_attention("value")].astype(np.float64), axis=1)
+    return row, row * lengths
+
+
+def find_crossed(scene: Scene) -> tuple[int, int] | None:
+    """Two keys of which the first gets more weight and the second gives more: those that are furthest apart."""
+    row, taken = _measure_taken(scene)
+    pairs = [
+        (float(row[a] / row[b] * taken[b] / taken[a]), a, b)
+        for a in range(len(row))
+        for b in range(len(row))
+        if row[a] > 1.2 * row[b] > 0 and taken[b] > 1.2 * taken[a] > 0 and row[b] > 0.005
+    ]
+    return max(pairs)[1:] if pairs else None
+
+
+def has_crossed(scene: Scene) -> bool:
+    return find_crossed(scene) is not None
+
+
+def work_taken(scene: Scene) -> Worked:
+    row, taken = _measure_taken(scene)
+    a, b = find_crossed(scene) or (0, 1)
+    numbers = {
+        "here": scene.here,
+        "a": scene.quote(a),
+        "b": scene.quote(b),
+        "wa": format_percent(float(row[a])),
+        "wb": format_percent(float(row[b])),
+        "la": write_fixed(float(taken[a] / row[a]), 2),
+        "lb": write_fixed(float(taken[b] / row[b]), 2),
+        "ta": format_number(float(taken[a])),
+        "tb": format_number(float(taken[b])),
+        "times": write_fixed(float(taken[b] / taken[a]), 1),
+    }
+    return Worked(1, numbers, Address.in_layer(scene.layer, "attention.self.context").fix(token=scene.token, concat=0))
+
+
+def check_own(scene: Scene, text: str, guess: str) -> Verdict:
+    """A sentence with one [MASK], and the token that is expected to get most of its row."""
+    own = replace(scene.read(text), layer=scene.layer, head=scene.head)
+    mask = scene.model.tokenizer.mask_id
+    if list(own.trace.encoding.ids).count(-1 if mask is None else mask) != 1:
+        return Verdict(False, "Write a sentence with one [MASK].", counted=False)
+    row = own.read_row("probs")
+    wanted = guess.strip().lower() or " "
+    found = [i for i, token in enumerate(own.tokens) if wanted in (token.lower(), str(i))]
+    if not found:
+        return Verdict(False, f"“{spell_controls(guess)}” is no token of it. Its tokens: {' '.join(own.tokens)}", False)
+    first = int(row.argmax())
+    top = f"{own.quote(first)} gets most, {format_percent(float(row[first]))}"
+    if first in found:
+        return Verdict(True, f"{top}. One sentence shows a case, many show a habit: compare with others.")
+    return Verdict(False, f"{own.quote(found[0])} gets {format_percent(float(row[found[0]]))}. {top}.")
+
+
+def work_own(scene: Scene) -> Worked:
+    return Worked(0, {"layer": str(scene.layer), "head": str(scene.head)}, scene.find_attention("probs"))

@@ -1,0 +1,13 @@
+"""All lessons, in the order in which they build on one another."""
+
+from __future__ import annotations
+
+from bertviz_core.lessons import attention
+from bertviz_core.lessons.lesson import Lesson
+
+LESSONS: tuple[Lesson, ...] = (attention.LESSON,)
+
+
+def find_lesson(name: str) -> Lesson | None:
+    """The lesson of this name."""
+    return next((lesson for lesson in LESSONS if lesson.name == name), None)
