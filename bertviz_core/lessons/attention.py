@@ -24,7 +24,7 @@ LESSON = Lesson(
             "Each row of the matrix is one token that asks: its query. The row’s weights say how much it takes from "
             "each token, its keys.",
             "In the row of {here}, click the token that gets most.",
-            Pick(keys.name_keys, keys.find_key),
+            Pick(keys.name_keys, keys.find_key, keys.locate_key),
             keys.work_row,
             hints=(
                 "Stay in the ringed row. The darker the cell, the larger the weight.",
@@ -43,7 +43,7 @@ LESSON = Lesson(
             "Attention weights: the whole matrix",
             "{here} gives {w} of its attention to {other}.",
             "Click the cell that says how much {other} gives {here}.",
-            Pick(keys.name_pairs, keys.find_pair),
+            Pick(keys.name_pairs, keys.find_pair, keys.locate_pair),
             keys.work_direction,
             hints=("Now {other} asks. Which row is that?", "Row {row}, column {column}."),
             right="{back}, against {w} the other way. Attention is not mutual: each token asks for itself.",

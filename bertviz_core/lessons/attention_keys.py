@@ -48,6 +48,10 @@ def find_key(scene: Scene, cell: Address) -> int | str | None:
     return cell.at["key"]
 
 
+def locate_key(scene: Scene, key: int) -> Address:
+    return scene.find_attention("probs", query=scene.token, key=key)
+
+
 def tell_key(tried: Tried) -> dict[str, str]:
     key = int(tried.answer)
     share = float(tried.scene.read_row("probs")[key])
@@ -69,6 +73,11 @@ def work_row(scene: Scene) -> Worked:
 
 def find_pair(scene: Scene, cell: Address) -> int | None:
     return cell.at["query"] * len(scene.tokens) + cell.at["key"] if _is_weight(scene, cell) else None
+
+
+def locate_pair(scene: Scene, pair: int) -> Address:
+    query, key = divmod(pair, len(scene.tokens))
+    return scene.find_attention("probs", query=query, key=key)
 
 
 def name_pairs(scene: Scene) -> tuple[str, ...]:

@@ -51,11 +51,12 @@ class Pick:
     """One of many things on screen: a click on its number proposes it, and so does its name in a list.
 
     names: of all that can be picked, the key being an index; find: what a click on a cell proposes, or why it cannot be
-    meant, as a sentence; None for a cell that has nothing to do with it.
+    meant, as a sentence; None for a cell that has nothing to do with it; cell: the one that is ringed for a proposal.
     """
 
     names: Callable[[Scene], tuple[str, ...]]
     find: Callable[[Scene, Address], int | str | None]
+    cell: Callable[[Scene, int], Address] | None = None
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from bertviz_core.ui.frame.style import render_token
 from bertviz_core.ui.frame.view import View
 
 _STAGES = tuple(info for info in site.PAGES if info.stage)
-_WHOLE_MODEL = ("heads", "layers")  # what the bar leads to besides, where it has room
+_WHOLE_MODEL = ("heads", "layers", "learn")  # what the bar leads to besides, where it has room
 _COLOR = "{} a::before{{background:var(--bv-{})}}"
 MARKS = "".join(  # of links to pages, in the colours of what is seen there
     [_COLOR.format(f".st-key-map > :nth-child({i})", info.kind) for i, info in enumerate(_STAGES, 1)]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from bertviz_core.formula.address import Address, Where
-from bertviz_core.ui.frame import choices, state
+from bertviz_core.ui.frame import choices, lesson, state
 from bertviz_core.ui.frame.keys import Key
 
 _Choice = Mapping[Key[str], str]  # what is chosen beside an index, and the index as ""
@@ -37,7 +37,10 @@ def note(axis: str, key: Key[str]) -> None:
 
 
 def explain_clicked(cell: Where) -> None:
-    """Explain a cell that was clicked, and choose it on the page that follows its vector."""
+    """Explain a cell that was clicked, and choose it on the page that follows its vector; or propose it as the answer
+    to what is asked."""
+    if isinstance(cell, Address) and lesson.propose(cell):
+        return
     choices.open_drawer([cell])
     if not isinstance(cell, Address):
         return

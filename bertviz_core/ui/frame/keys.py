@@ -47,8 +47,9 @@ FORMULAS: Key[Notation] = Key("formulas", NOTATIONS[0])
 LAYER, HEAD, TOKEN, KEY_TOKEN = Key("layer", ""), Key("head", ""), Key("token", ""), Key("key_token", "")
 WALK = Key("walk", "", LONGEST)  # the cells walked through
 OPEN = Key("open", "", LONGEST)  # the folds that are open
+LESSON, STEP = Key("lesson", ""), Key("step", "")  # what is asked: a lesson's name, and the number of its step
 # No widget has one of these as its key.
-UNDRAWN = (MASK, CHANGES, AGAINST, LAYER, HEAD, TOKEN, KEY_TOKEN, WALK, OPEN)
+UNDRAWN = (MASK, CHANGES, AGAINST, LAYER, HEAD, TOKEN, KEY_TOKEN, WALK, OPEN, LESSON, STEP)
 COMMON = (TEXT, PAIR, MODEL, PAD, SHOW, FORMULAS, *UNDRAWN)  # what stands in the URL of every page
 FIXED = (TEXT, MODEL)  # what a link always says: what is usual may be another where and when it is opened
 

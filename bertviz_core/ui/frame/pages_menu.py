@@ -8,6 +8,7 @@ import streamlit as st
 
 from bertviz_core.documents import DOCUMENTS
 from bertviz_core.formula.numbers import write_size
+from bertviz_core.lessons.catalogue import LESSONS
 from bertviz_core.ui.frame import site, state, url
 from bertviz_core.ui.frame.keys import VIEW
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -47,6 +48,7 @@ def count(view: View) -> Mapping[str, str]:
         "all_heads": config.num_hidden_layers * config.num_attention_heads,
         "neurons": config.intermediate_size,
         "documents": len(DOCUMENTS),
+        "lessons": len(LESSONS),
     }
     return {
         **{name: f"{number:,}" for name, number in numbers.items()},

@@ -10,6 +10,7 @@ from html import escape
 from typing import Any
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from bertviz_core.analysis.claims import Said
 from bertviz_core.checkpoint.encoding import Encoding
@@ -30,6 +31,8 @@ from bertviz_core.ui.frame.folds import are_many_open
 from bertviz_core.ui.frame.follow import forget_followed
 from bertviz_core.ui.frame.keys import AGAINST, SHOW, VIEW, WALK
 from bertviz_core.ui.frame.labels import escape_markdown, tell_padding
+from bertviz_core.ui.frame.lesson import COVER, is_covered, open_lesson
+from bertviz_core.ui.frame.lesson_strip import show_lesson, tell_unknown
 from bertviz_core.ui.frame.overflow import check_kept, kept_usable, tell_overflow
 from bertviz_core.ui.frame.place import choose_place
 from bertviz_core.ui.frame.preparation import Preparation, prepare
@@ -87,9 +90,10 @@ def _run(show_drawer: Callable[[View], None]) -> None:
         st.html(NOTHING_BESIDE)
     else:
         view = _open_view(info.name, passed)
+        open_lesson(view, info.name)
         with get_line().costly() if _is_costly(view) else nullcontext():
             with kept_usable(view.trace):
-                page.run()  # before the rest of the frame: what is sent first is drawn first
+                _run_page(info, page)  # before the rest of the frame: what is sent first is drawn first
             _fill_bar(bar, info, view, asked)
             with frame:
                 show_map(info)
@@ -97,9 +101,20 @@ def _run(show_drawer: Callable[[View], None]) -> None:
             with kept_usable(view.trace):
                 show_drawer(view)
                 show_strip(view)
+                show_lesson()
     with frame:
         run_anew_on_reconnect()
     url.publish()
+
+
+def _run_page(info: site.PageInfo, page: StreamlitPage) -> None:
+    """The page; what a lesson asks about stays covered until it is answered."""
+    if is_covered("page"):
+        url.keep_unread()
+        st.title(info.title, anchor=False)
+        st.html(COVER)
+    else:
+        page.run()
 
 
 @dataclass(frozen=True)
@@ -163,7 +178,8 @@ def _open_view(page: str, passed: _Passed) -> View:
     asked, found = passed.asked, passed.found
     chosen, elsewhere = choose_place(found.before, page)
     view = View(asked.text, asked.pair, passed.typed, found, chosen, style.read_colors(), asked.notation)
-    for remark in () if passed.stands_in else (*passed.remarks, *elsewhere, *tell_overflow(view.trace)):
+    remarks = (*passed.remarks, *elsewhere, *tell_overflow(view.trace), *tell_unknown())
+    for remark in () if passed.stands_in else remarks:
         st.info(remark, icon=":material/info:")
     if passed.blank:
         show_mask_button(found.before.model, asked, passed.blank)
@@ -173,7 +189,7 @@ def _open_view(page: str, passed: _Passed) -> View:
 
 def _fill_bar(bar: Bar, info: site.PageInfo, view: View, asked: Asked) -> None:
     """What the bar says and offers of a pass, which may be another one than that which was asked for."""
-    if (view.text, view.pair) == (asked.text, asked.pair):
+    if (view.text, view.pair) == (asked.text, asked.pair) and not is_covered("tokens"):
         bar.show_tokens(view)
     else:
         bar.show_text(asked.text)
@@ -208,17 +224,18 @@ def open_page(
     info = site.get_page(name)
     view = view.unchanged if info.unchanged else view
     with st.container(key="headline", gap=None):
-        asked = ask(view)
+        covered = is_covered("headline")
+        asked = None if covered else ask(view)
 
         def show_headline(_: object = None) -> None:
-            st.title(str(write_headline(view)) if write_headline else info.title, anchor=False)
+            st.title(str(write_headline(view)) if write_headline and not covered else info.title, anchor=False)
 
         if asked is None:
             show_headline()
         else:
             show_finding("headline", asked, show_headline)
         padding = tell_padding(view.trace.encoding) if info.of_sentence else ""
-        told = " ".join(filter(None, (what_happens, more(view), padding)))
+        told = " ".join(filter(None, (what_happens, "" if covered else more(view), padding)))
         st.html(f"<p><strong>{escape(info.title)}.</strong> {render_text(told)}</p>")
     return view
 

@@ -85,6 +85,7 @@ PAGES = (
     PageInfo("layers", "Layers", _WHOLE, ":material/stacks:", "when the answer is there", kind="norm"),
     PageInfo("story", "Shortest story", _WHOLE, ":material/route:", "from the answer to the ids", kind="prediction"),
     PageInfo("parameters", "Parameters", _WHOLE, ":material/database:", "{parameters} learned numbers"),
+    PageInfo("learn", "Learn", _READ, ":material/school:", "{lessons} lessons, marked from the pass", explains=False),
     PageInfo("formulas", "All formulas", _READ, ":material/function:", "each with code and source"),
     PageInfo("documents", "Documents", _READ, ":material/compare:", "where {documents} texts differ from BERT",
              unchanged=True),
@@ -127,15 +128,15 @@ def show_link(
 ) -> None:
     """A link to a page that carries all that is chosen.
 
-    query: what else, or something else, the page shall show; says: what is chosen, where links to many pages are drawn,
-    from `url.list_queries`.
+    query: what else, or something else, the page shall show, "" for what is as usual there; says: what is chosen, where
+    links to many pages are drawn, from `url.list_queries`.
     """
     carried = url.list_queries([info.name])[info.name] if says is None else says
     st.page_link(
         state.read(_DECLARED)[info.name],
         label=label or info.title,
         icon=icon,
-        query_params={**carried, **_write_query(query)},
+        query_params={name: text for name, text in {**carried, **_write_query(query)}.items() if text},
     )
 
 

@@ -10,7 +10,8 @@ version by a test. What the browser is sent has a list of its own: components/sh
 from __future__ import annotations
 
 import importlib
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Generator, Mapping, MutableMapping
+from contextlib import contextmanager
 from copy import copy, deepcopy
 from functools import partial, wraps
 from pathlib import PurePosixPath
@@ -246,6 +247,27 @@ def keep_undrawn(state: MutableMapping[Any, Any], key: str, forgotten: object) -
     """Keep what a widget says through a run that does not draw it: Streamlit forgets that, but not what the script has
     set itself. forgotten: what it said, if that is forgotten already. Instead: a widget that outlives its page."""
     state[key] = state.get(key, forgotten)
+
+
+def _forget(_: object) -> None:
+    """Send nothing."""
+
+
+@contextmanager
+def keep_unsent() -> Generator[None]:
+    """Draw without sending anything: what a page's functions draw here is worked out, and nobody sees it.
+
+    It leaves no gap only in a container that is drawn before, and closed behind it. Instead: a container of that kind.
+    """
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is None:
+        yield
+        return
+    send, context._enqueue = context._enqueue, _forget
+    try:
+        yield
+    finally:
+        context._enqueue = send
 
 
 def is_connected(session: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from html import escape
@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.formula.address import Address, Where
+from bertviz_core.ui.frame.lesson import cover, is_covered
 from bertviz_core.ui.frame.menu import show_menu
 from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
@@ -56,7 +57,8 @@ def open_card(
     told = Heading(heading) if isinstance(heading, str) else heading
     key = f"{name or where}-{told.see}"
     color = view.colors.kinds.get(kind, view.colors.faint)
-    with st.container(border=True, key=f"panel-{key}", gap=None):
+    covered = is_covered(str(where))
+    with cover() if covered else nullcontext(), st.container(border=True, key=f"panel-{key}", gap=None):
         with st.container(horizontal=True, gap=None, wrap=False, key=f"card-head-{key}"):
             st.html(_render_head(told, f"{where}  {shape}".strip(), color))
             with st.container(horizontal=True, width="content", gap=None, wrap=False):
@@ -70,7 +72,7 @@ def open_card(
                 )
         if told.formula:
             show_formula(told.formula, key, told.source, told.worked)
-        if told.worked:
+        if told.worked and not covered:
             offer_number(told.worked)
         yield tools
 

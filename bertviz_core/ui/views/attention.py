@@ -20,6 +20,7 @@ from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.keys import KEY_TOKEN
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame.lesson import is_covered
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.words import show_note
@@ -41,6 +42,7 @@ from bertviz_core.ui.walk.worked_out import find_entropy
 
 WHOLE, WINDOW = 64, 24  # tokens of a matrix that is drawn whole; around the chosen one, where there are more
 BLOCKS = 64  # on each side of the overview of a long input
+_NOWHERE = -1  # a key that is not framed
 LINES, STRONGEST = 16, 5  # tokens on each side of the lines; keys of each query, where not all tokens are drawn
 _WRITTEN, _LEAST = 16, 0.005  # keys whose numbers have room in their cells; the smallest that is written there
 _LINES_HEAD = 28  # pixels above the first token of the lines
@@ -80,7 +82,8 @@ def choose_key(view: View) -> tuple[int, str]:
 def show_weights(view: View, key: int) -> None:
     """The chosen head's attention weights as a matrix, and beside it as lines from token to token."""
     address, see = locate(view, "probs"), "Attention weights"
-    chart, note = draw_difference_chart(view, address, ATTENTION) or _draw_weights(view, key)
+    hidden = is_covered("headline")  # what points to the answer
+    chart, note = draw_difference_chart(view, address, ATTENTION) or _draw_weights(view, _NOWHERE if hidden else key)
     cell = locate(view, "probs", query=view.chosen.token, key=key)
     with open_step_card(view, address, see, worked=cell):
         drawn, lines = st.columns([5, 4], gap="medium")
@@ -88,7 +91,7 @@ def show_weights(view: View, key: int) -> None:
             show_chart(chart, str(address), f"{see}: {address}")
             if note := tell_words(view) + note:
                 st.caption(note)
-            show_note(str(tell_undivided(view)))
+            show_note("" if hidden else str(tell_undivided(view)))
         with lines:
             _show_lines(view)
         show_moved(view, address, cell)

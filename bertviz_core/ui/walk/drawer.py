@@ -19,6 +19,7 @@ from bertviz_core.ui.frame import choices, site, state, url
 from bertviz_core.ui.frame.bar import NOTHING_BESIDE
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.lesson import find_proposed, is_covered
 from bertviz_core.ui.frame.overflow import kept_usable
 from bertviz_core.ui.frame.told import Told, find_told, read_number
 from bertviz_core.ui.frame.view import View
@@ -42,12 +43,15 @@ def show_drawer(view: View) -> None:
     Everything is worked out before anything is sent: what arrives together, the browser draws at once.
     """
     choices.rerun_if_asked()
-    walked = read_walk()
-    own = None if walked else read_number(view.trace)
+    covered = is_covered("drawer")
+    walked = () if covered else read_walk()
+    own = None if walked or covered else read_number(view.trace)
+    proposed = find_proposed()
     way = walked or ((own,) if own else ())
     shown = _try(view, way[-1]) if way else None
     with st.container(key="drawer", gap=None):
-        listen(view, way, list_lit(shown.found) if isinstance(shown, Explained) else [], own=own is not None)
+        lit = list_lit(shown.found) if isinstance(shown, Explained) else []
+        listen(view, (proposed,) if proposed else way, lit, own=own is not None or proposed is not None)
         if isinstance(shown, Explained):
             with kept_usable(view.trace):  # also where only the drawer runs
                 _show(view, shown, way, own is not None)

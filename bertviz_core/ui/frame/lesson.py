@@ -1,0 +1,216 @@
+"""The lesson that is open: its step, what was answered, and what stays covered until then."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import streamlit as st
+
+from bertviz_core.errors import BertvizError
+from bertviz_core.formula.address import Address
+from bertviz_core.lessons.catalogue import find_lesson
+from bertviz_core.lessons.lesson import Lesson, Pick, Step, Verdict, Worked, Write
+from bertviz_core.lessons.marking import is_ready, work_out
+from bertviz_core.lessons.scene import Scene
+from bertviz_core.ui.frame import choices, state
+from bertviz_core.ui.frame.keys import LESSON, STEP, Key
+from bertviz_core.ui.frame.resources import get_store
+from bertviz_core.ui.frame.streamlit_inside import keep_unsent
+from bertviz_core.ui.frame.view import View
+
+END = "end"  # instead of a step: what was learnt
+COVER = '<div class="bv-cover" role="note">Covered until you answer</div>'
+_PAGE = "page"  # among what is covered: all of it
+_SPECIAL = ("headline", "tokens", "drawer", _PAGE)
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What became of a step: how many answers were wrong, what was said last, whether the answer was shown."""
+
+    wrong: int = 0
+    verdict: Verdict | None = None
+    shown: bool = False
+    hints: int = 0
+
+    @property
+    def right(self) -> bool:
+        return self.verdict is not None and self.verdict.right
+
+    @property
+    def at_once(self) -> bool:
+        """Whether the first answer was right."""
+        return self.right and not self.wrong and not self.shown
+
+
+@dataclass(frozen=True, eq=False)
+class Sitting:
+    """A lesson in front of a visitor. number: of the step, from 0; page: that is open; scene: what is asked about."""
+
+    lesson: Lesson
+    number: int
+    page: str
+    scene: Scene
+
+    @property
+    def step(self) -> Step:
+        return self.lesson.steps[self.number]
+
+    @property
+    def here(self) -> bool:
+        """Whether this page is the one on which the step is asked."""
+        return self.page == self.step.page
+
+    @cached_property
+    def ready(self) -> bool:
+        """Whether sentence and model have what the step needs."""
+        try:
+            return is_ready(self.step, self.scene)
+        except BertvizError:
+            return False
+
+    @cached_property
+    def worked(self) -> Worked:
+        """What the step says of this pass."""
+        return work_out(self.lesson.name, self.step, self.scene)
+
+    @property
+    def answered(self) -> Answered:
+        return read_answered(self.lesson, self.number, self._about)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is asked any more: it was answered, or shown, or had its one try."""
+        answered = self.answered
+        return answered.right or answered.shown or (self.step.once and answered.verdict is not None)
+
+    @property
+    def waits(self) -> bool:
+        return self.ready and not self.over
+
+    @property
+    def _about(self) -> str:
+        """What an answer holds for: this very pass; what one writes oneself is about another one."""
+        return "" if isinstance(self.step.ask, Write) else name_pass(self.scene)
+
+    @property
+    def answer(self) -> Key[object]:
+        """What the widget says in which this step is answered."""
+        return _ANSWER.of(self.lesson.name, self.number, self._about)
+
+    def note(self, answered: Answered) -> None:
+        """Remember what became of the step."""
+        key = (self.lesson.name, self.number, self._about)
+        state.write(_ANSWERS, {**state.read(_ANSWERS), key: answered})
+
+    def note_verdict(self, verdict: Verdict) -> None:
+        """Remember what was said of an answer; one that counts, and is wrong, is a try."""
+        before = self.answered
+        missed = verdict.counted and not verdict.right
+        self.note(replace(before, verdict=verdict if verdict.counted else None, wrong=before.wrong + missed))
+        state.write(_SAID, "" if verdict.counted else verdict.says)
+
+
+_About = tuple[str, int, str]
+_OPEN: Key[Sitting | None] = Key("lesson-open", None)
+_ANSWERS: Key[Mapping[_About, Answered]] = Key("lesson-answers", {})
+_ANSWER: Key[object] = Key("lesson-answer", None)
+_SAID = Key("lesson-said", "")  # what is said of what was no answer
+
+
+def name_pass(scene: Scene) -> str:
+    """What tells passes apart for which an answer holds."""
+    encoding = scene.trace.encoding
+    return f"{scene.model.name} {'-'.join(map(str, encoding.ids))} {scene.layer} {scene.head} {scene.token}"
+
+
+def read_answered(lesson: Lesson, number: int, about: str) -> Answered:
+    """What became of a step."""
+    return state.read(_ANSWERS).get((lesson.name, number, about), Answered())
+
+
+def list_answered(lesson: Lesson, scene: Scene) -> tuple[Answered, ...]:
+    """What became of each step: for this pass, or else for the last one about which it was asked."""
+    last = {number: answered for (name, number, _), answered in state.read(_ANSWERS).items() if name == lesson.name}
+    here = name_pass(scene)
+    found = (
+        state.read(_ANSWERS).get((lesson.name, number, here), last.get(number, Answered()))
+        for number in range(len(lesson.steps))
+    )
+    return tuple(found)
+
+
+def open_lesson(view: View, page: str) -> None:
+    """Take what the URL asks for: a lesson, and its step, if there is one."""
+    lesson = find_lesson(state.read(LESSON))
+    number = lesson.find_step(state.read(STEP)) if lesson else None
+    state.take(_OPEN)
+    if lesson is not None and number is not None:
+        chosen = view.chosen
+        scene = Scene(view.outcome.before, chosen.layer, chosen.head, chosen.token, get_store().get)
+        state.write(_OPEN, Sitting(lesson, number, page, scene))
+
+
+def close_lesson() -> None:
+    """No lesson is open any more."""
+    choices.choose({LESSON: "", STEP: ""})
+
+
+def read_open() -> Sitting | None:
+    """The lesson that is open, at one of its steps."""
+    return state.read(_OPEN)
+
+
+def take_said() -> str:
+    """What is said of what was no answer, once."""
+    return state.take(_SAID)
+
+
+def is_covered(what: str) -> bool:
+    """Whether a part of the page stays covered until the answer: "headline", "tokens", "drawer", "page", or the card of
+    these addresses."""
+    sitting = read_open()
+    if sitting is None or not sitting.waits:
+        return False
+    covers = sitting.step.covers
+    if what in _SPECIAL:
+        return what in covers and (sitting.here or what == "drawer")
+    return any(part in what for part in covers if part not in _SPECIAL)
+
+
+@contextmanager
+def cover() -> Generator[None]:
+    """Stand in for what is drawn inside: it is worked out, and not sent."""
+    with st.container(gap=None):
+        st.html(COVER)
+        with keep_unsent():
+            yield
+
+
+def find_proposed() -> Address | None:
+    """The cell that is proposed as the answer, while the step waits for one."""
+    sitting = read_open()
+    if sitting is None or not (sitting.waits and sitting.here and isinstance(sitting.step.ask, Pick)):
+        return None
+    proposed, locate = state.find(sitting.answer), sitting.step.ask.cell
+    return locate(sitting.scene, proposed) if locate and isinstance(proposed, int) else None
+
+
+def propose(cell: Address) -> bool:
+    """Take a click on a cell as a proposal, while the step waits for one; whether it was one."""
+    sitting = read_open()
+    if sitting is None or not (sitting.waits and sitting.here and isinstance(sitting.step.ask, Pick)):
+        return False
+    found = sitting.step.ask.find(sitting.scene, cell)
+    if found is None:
+        return False
+    if isinstance(found, str):
+        state.write(_SAID, found)
+    else:
+        state.write(sitting.answer, found)
+        state.write(_SAID, "")
+    choices.ask_for_rerun()
+    return True

@@ -1,0 +1,277 @@
+"""The strip of a lesson, docked below the page: what to know, what to do, what came back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from bertviz_core.errors import BertvizError
+from bertviz_core.lessons.catalogue import LESSONS, find_lesson
+from bertviz_core.lessons.lesson import Choose, Lesson, Number, Pick, Slide, Verdict, Write
+from bertviz_core.lessons.marking import (
+    fill,
+    list_options,
+    mark_index,
+    mark_number,
+    mark_slide,
+    tell_key,
+)
+from bertviz_core.tracing.changes import write_changes
+from bertviz_core.ui.frame import choices, site, state
+from bertviz_core.ui.frame.keys import CHANGES, LESSON, STEP, WALK, Key
+from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.lesson import (
+    END,
+    Answered,
+    Sitting,
+    close_lesson,
+    list_answered,
+    read_open,
+    take_said,
+)
+
+_FOLDED = Key("lesson-folded", False)
+_GUESS = Key("lesson-guess", "")
+_LONGEST = 300  # characters of a sentence of one's own
+_TRIES = 2  # after which the answer is shown to who asks
+_PROMPTS: Mapping[type, str] = {
+    Pick: "Click in the picture, or choose here. Nothing counts until you check.",
+    Number: "Type a number; a comma or a point will do. Enter checks.",
+    Choose: "Choose one, then check.",
+    Slide: "Move the slider, then check.",
+    Write: "Write, then check.",
+}
+
+
+def show_way(lesson: Lesson, number: int, label: str, key: str, **looks: Any) -> None:
+    """A button that leads to a step, counted from 0, on the page on which it is asked; behind the last one to the end.
+
+    What was changed in the pass for another step is taken back.
+    """
+    if st.button(label, key=f"{key}-{lesson.name}-{number}", **looks):
+        last = number >= len(lesson.steps)
+        step, page = (END, "learn") if last else (str(number + 1), lesson.steps[number].page)
+        choices.choose({LESSON: lesson.name, STEP: step, CHANGES: "", WALK: ""})
+        site.switch_to(page)
+
+
+@st.fragment
+def show_lesson() -> None:
+    """The strip, where a lesson is open."""
+    choices.rerun_if_asked()
+    sitting = read_open()
+    if sitting is not None:
+        folded = state.read(_FOLDED)
+        with st.container(key="lesson-folded" if folded else "lesson-strip", gap=None):
+            _show_head(sitting, folded)
+            if not folded:
+                with st.container(key="lesson-body", horizontal=True, gap=None):
+                    _show_body(sitting)
+
+
+def _show_head(sitting: Sitting, folded: bool) -> None:
+    lesson, number = sitting.lesson, sitting.number
+    with st.container(key="lesson-head", horizontal=True, vertical_alignment="center", gap="small"):
+        st.html(f'<b role="heading" aria-level="2">{escape(lesson.title)}</b>', width="content")
+        with st.container(key="lesson-dots", horizontal=True, gap=None, width="content"):
+            show_dots(lesson, list_answered(lesson, sitting.scene), number)
+        st.html(f"<span>{number + 1} of {len(lesson.steps)} · {escape(sitting.step.title)}</span>", width="stretch")
+        if sitting.waits and sitting.answered.hints < len(sitting.step.hints):
+            st.button("Hint", key="lesson-hint", type="tertiary", on_click=_give_hint, args=(sitting,))
+        st.button("Open" if folded else "Hide", key="lesson-fold", type="tertiary", on_click=_fold, args=(not folded,))
+        st.button("Leave", key="lesson-leave", type="tertiary", on_click=_leave)
+
+
+def show_dots(lesson: Lesson, answered: tuple[Answered, ...], here: int | None = None) -> None:
+    """A link to each step, which says what became of it."""
+    for i, each in enumerate(answered):
+        became = "here" if i == here else "once" if each.at_once else "right" if each.right else "open"
+        with st.container(key=f"lesson-dot-{lesson.name}-{i}-{became}", width="content"):
+            show_way(lesson, i, str(i + 1), "lesson-dot", type="tertiary", help=lesson.steps[i].title)
+
+
+def _fold(folded: bool) -> None:
+    state.write(_FOLDED, folded)
+
+
+def _leave() -> None:
+    close_lesson()
+    choices.ask_for_rerun()
+
+
+def _give_hint(sitting: Sitting) -> None:
+    sitting.note(replace(sitting.answered, hints=sitting.answered.hints + 1))
+
+
+def _show_body(sitting: Sitting) -> None:
+    if not sitting.ready:
+        _show_unready(sitting)
+        return
+    step, numbers = sitting.step, sitting.worked.numbers
+    with st.container(key="lesson-read", gap=None):
+        st.html(f"<p>{escape(fill(step.text, numbers))}</p>{_render_hints(sitting)}")
+    with st.container(key="lesson-do", gap=None):
+        st.html(f'<p tabindex="-1"><b>{escape(fill(step.task, numbers))}</b></p>')
+        if not sitting.here:
+            page = site.get_page(step.page)
+            show_way(sitting.lesson, sitting.number, f"This is asked on the page {page.title} ›", "lesson-there")
+        elif not sitting.over:
+            _ask(sitting)
+    with st.container(key="lesson-said", gap=None):
+        _show_said(sitting)
+
+
+def _render_hints(sitting: Sitting) -> str:
+    given = sitting.step.hints[: sitting.answered.hints]
+    return "".join(f'<p class="bv-hint">{escape(fill(hint, sitting.worked.numbers))}</p>' for hint in given)
+
+
+def _show_unready(sitting: Sitting) -> None:
+    """Why the step makes no sense for this sentence, and the way on."""
+    need, lesson = sitting.step.need, sitting.lesson
+    lacks = need.lacks if need else "this model has not what is asked about"
+    with st.container(key="lesson-read", gap=None):
+        st.html(f"<p>Step {sitting.number + 1}, {escape(sitting.step.title)}: {escape(lacks)}.</p>")
+    with st.container(key="lesson-do", horizontal=True):
+        st.button(escape_markdown(f"Take “{lesson.text}”"), key="lesson-own", on_click=_take_text, args=(lesson.text,))
+        _show_next(sitting)
+
+
+def _take_text(text: str) -> None:
+    choices.use_sentence(text)
+    choices.ask_for_rerun()
+
+
+def _show_next(sitting: Sitting) -> None:
+    lesson, following = sitting.lesson, sitting.number + 1
+    name = lesson.steps[following].title if following < len(lesson.steps) else "what you can do now"
+    show_way(lesson, following, f"Next: {name} ›", "lesson-next", type="primary")
+
+
+def _show_said(sitting: Sitting) -> None:
+    """What came back; before an answer, how one is given."""
+    said, answered = take_said(), sitting.answered
+    if answered.shown:
+        told = f"It is {tell_key(sitting.step, sitting.scene, sitting.worked)}."
+    elif answered.verdict is not None:
+        told = f"{_name_verdict(sitting)} {answered.verdict.says}"
+    else:
+        told = _PROMPTS[type(sitting.step.ask)]
+    looks = "over" if sitting.over else "wrong" if answered.verdict else "none"
+    st.html(f'<p class="bv-verdict bv-{looks}" role="status" aria-live="polite">{escape(said or told)}</p>')
+    with st.container(key="lesson-ways", horizontal=True):
+        if sitting.over:
+            _show_next(sitting)
+            st.button("Why", key="lesson-why", on_click=_explain, args=(sitting,))
+        elif answered.wrong >= _TRIES:
+            st.button("Show me", key="lesson-show", on_click=_show_answer, args=(sitting,))
+
+
+def _name_verdict(sitting: Sitting) -> str:
+    if sitting.answered.right:
+        return "Right."
+    return "Otherwise." if sitting.step.once else "Not yet."
+
+
+def _explain(sitting: Sitting) -> None:
+    choices.open_drawer([sitting.worked.why])
+    choices.ask_for_rerun()
+
+
+def _show_answer(sitting: Sitting) -> None:
+    sitting.note(replace(sitting.answered, shown=True))
+    choices.ask_for_rerun()
+
+
+def _ask(sitting: Sitting) -> None:
+    """What the answer is given with, and *Check*."""
+    if isinstance(sitting.step.ask, Slide):
+        _ask_slide(sitting, sitting.step.ask)
+        return
+    with st.form(f"lesson-form-{sitting.lesson.name}-{sitting.number}", border=False):
+        _show_widget(sitting)
+        st.form_submit_button("Check", on_click=_check, args=(sitting,), type="primary")
+
+
+def _show_widget(sitting: Sitting) -> None:
+    step, key = sitting.step, sitting.answer.name
+    looks: dict[str, Any] = {"key": key, "label_visibility": "collapsed"}
+    options = [*map(escape_markdown, list_options(step, sitting.scene, sitting.worked))]
+    if isinstance(step.ask, Choose):
+        st.radio("Your answer", range(len(options)), index=None, format_func=options.__getitem__, **looks)
+    elif isinstance(step.ask, Pick):
+        st.selectbox(
+            "Your answer",
+            range(len(options)),
+            index=None,
+            format_func=list_options(step, sitting.scene, sitting.worked).__getitem__,
+            placeholder="Your click appears here",
+            **looks,
+        )
+    elif isinstance(step.ask, Write):
+        st.text_input(step.ask.label, placeholder=step.ask.label, max_chars=_LONGEST, **looks)
+        if step.ask.guess:
+            guess = _guess(sitting).name
+            st.text_input(
+                step.ask.guess, placeholder=step.ask.guess, max_chars=60, key=guess, label_visibility="collapsed"
+            )
+    else:
+        st.text_input("Your number", placeholder="Your number", max_chars=40, **looks)
+
+
+def _guess(sitting: Sitting) -> Key[str]:
+    return _GUESS.of(sitting.lesson.name, sitting.number)
+
+
+def _ask_slide(sitting: Sitting, ask: Slide) -> None:
+    low, high = ask.ends(sitting.scene)
+    value = st.slider(
+        "Your value", low, high, ask.start(sitting.scene), 0.01, key=sitting.answer.name, label_visibility="collapsed"
+    )
+    st.html(f"<p>{escape(ask.show(sitting.scene, value))}</p>")
+    st.button("Check", key="lesson-check", on_click=_check, args=(sitting,), type="primary")
+
+
+def _check(sitting: Sitting) -> None:
+    """Mark what was answered; a prediction is then run, and a sentence of one's own is read."""
+    ask, said = sitting.step.ask, state.find(sitting.answer)
+    try:
+        verdict = _mark(sitting, said)
+    except BertvizError as error:
+        verdict = Verdict(False, str(error), counted=False)
+    sitting.note_verdict(verdict)
+    if verdict.counted:
+        if isinstance(ask, Choose) and ask.run is not None:
+            choices.use_changes(write_changes(ask.run(sitting.scene)))
+        elif isinstance(ask, Write) and ask.runs:
+            choices.use_sentence(str(said))
+    choices.ask_for_rerun()
+
+
+def _mark(sitting: Sitting, said: object) -> Verdict:
+    step, scene, worked = sitting.step, sitting.scene, sitting.worked
+    if said is None or said == "":
+        return Verdict(False, "Answer first, then check.", counted=False)
+    if isinstance(step.ask, Write):
+        return step.ask.check(scene, str(said), str(state.find(_guess(sitting)) or ""))
+    if isinstance(step.ask, Slide) and isinstance(said, int | float):
+        return mark_slide(step, scene, worked, float(said))
+    if isinstance(step.ask, Choose | Pick) and isinstance(said, int):
+        return mark_index(step, scene, worked, said)
+    return mark_number(step, scene, worked, str(said))
+
+
+def tell_unknown() -> tuple[str, ...]:
+    """That the URL asks for a lesson or a step that there is not, if it does."""
+    name, step = state.read(LESSON), state.read(STEP)
+    lesson = find_lesson(name)
+    if not name or (lesson and (step == END or lesson.find_step(step) is not None)):
+        return ()
+    if lesson is None:
+        known = ", ".join(each.name for each in LESSONS)
+        return (f"There is no lesson “{escape_markdown(name[:40])}”, only {known}.",)
+    return (f"The lesson “{lesson.title}” has no step “{escape_markdown(step[:20])}”, only 1 to {len(lesson.steps)}.",)

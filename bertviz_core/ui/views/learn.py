@@ -1,0 +1,92 @@
+"""Learn: all lessons, how far one has come in each, and what one can do after the one that has just ended."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+
+from bertviz_core.formula.texts import write_count
+from bertviz_core.lessons.catalogue import LESSONS, find_lesson
+from bertviz_core.lessons.lesson import Lesson
+from bertviz_core.lessons.marking import tell_score
+from bertviz_core.lessons.scene import Scene
+from bertviz_core.ui.components.selectors import read_css
+from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame.keys import LESSON, STEP
+from bertviz_core.ui.frame.lesson import END, Answered, list_answered
+from bertviz_core.ui.frame.lesson_strip import show_dots, show_way
+from bertviz_core.ui.frame.view import View
+
+_STYLE = read_css(Path(__file__).with_name("learn.css"))
+_COLUMNS = 3
+
+
+def tell_lessons() -> str:
+    """How many lessons there are, and how long they take."""
+    minutes = sum(lesson.minutes for lesson in LESSONS)
+    return (
+        f"{write_count(len(LESSONS), 'lesson')} in the app itself, about {minutes} minutes. You answer by clicking, "
+        "typing and running the model; every key is worked out from the pass that you see."
+    )
+
+
+def show_end(view: View) -> None:
+    """What one can do after a lesson, where that has just ended."""
+    lesson = find_lesson(state.read(LESSON)) if state.read(STEP) == END else None
+    if lesson is None:
+        return
+    answered = list_answered(lesson, _make_scene(view))
+    again = [i for i, each in enumerate(answered) if not each.at_once]
+    with st.container(border=True, key="learn-end", gap=None):
+        st.html(
+            f"<h2>{escape(lesson.title)}: {tell_score([each.at_once for each in answered])}</h2>{_list_after(lesson)}"
+        )
+        with st.container(horizontal=True, key="learn-again"):
+            for i in again:
+                show_way(lesson, i, f"Look again: {lesson.steps[i].title}", "learn-again")
+            place = LESSONS.index(lesson) + 1
+            if place < len(LESSONS):
+                show_way(LESSONS[place], 0, f"Next lesson: {LESSONS[place].title} ›", "learn-next", type="primary")
+
+
+def show_catalogue(view: View) -> None:
+    """A card for each lesson."""
+    scene = _make_scene(view)
+    st.html(_STYLE)
+    for first in range(0, len(LESSONS), _COLUMNS):
+        columns = st.columns(_COLUMNS)
+        for i, (column, lesson) in enumerate(zip(columns, LESSONS[first : first + _COLUMNS], strict=False), first + 1):
+            with column, st.container(border=True, key=f"learn-{lesson.name}", gap=None, height="stretch"):
+                _show_card(i, lesson, list_answered(lesson, scene))
+
+
+def _show_card(number: int, lesson: Lesson, answered: tuple[Answered, ...]) -> None:
+    about = f"{lesson.line} · {write_count(len(lesson.steps), 'step')} · {lesson.minutes} min"
+    st.html(
+        f"<h2><span>{number}</span> {escape(lesson.title)}</h2><p>{escape(about)}</p>{_list_after(lesson)}",
+    )
+    todo = next((i for i, each in enumerate(answered) if not (each.right or each.shown)), 0)
+    begun = any(each.verdict for each in answered)
+    label = f"Go on: {lesson.steps[todo].title}" if begun and todo else "Again" if begun else "Start"
+    with st.container(horizontal=True, vertical_alignment="center", key=f"learn-start-{lesson.name}"):
+        show_way(lesson, todo, label, "learn-start")
+        with st.container(key=f"learn-dots-{lesson.name}", horizontal=True, gap=None, width="content"):
+            show_dots(lesson, answered)
+
+
+def _list_after(lesson: Lesson) -> str:
+    return f"<ul>{''.join(f'<li>{escape(each)}</li>' for each in lesson.after)}</ul>"
+
+
+def _make_scene(view: View) -> Scene:
+    return Scene(view.outcome.before, view.chosen.layer, view.chosen.head, view.chosen.token)
+
+
+def show_notes() -> None:
+    """Where answers are kept, and what lessons run on."""
+    st.caption(
+        "Answers are kept as long as this tab is open, and nowhere else. Lessons run on your own sentence and model "
+        "too: put them in with the pencil above. Where a step needs more than your sentence has, it says so."
+    )
