@@ -24,7 +24,7 @@ LEVELS = (
     (f"{CORE}.learning",),
     (f"{CORE}.documents",),
     (f"{CORE}.analysis", f"{CORE}.export"),
-    (f"{CORE}.figures",),
+    (f"{CORE}.figures", f"{CORE}.lessons"),
     (f"{CORE}.ui.components",),
     (f"{CORE}.ui.frame",),
     (f"{CORE}.ui.walk",),

@@ -55,7 +55,7 @@ ATTRIBUTES = {
     ScriptRunner: ("_run_script", "request_stop", "_session_id", "_script_thread", "_requests"),
     ScriptRequests: ("_lock", "_state", "_rerun_data"),
     WebSocket: ("receive_bytes",),
-    ScriptRunContext: ("session_id", "session_state", "is_history_navigation", "has_script_started"),
+    ScriptRunContext: ("session_id", "session_state", "is_history_navigation", "has_script_started", "_enqueue"),
     SafeSessionState: ("_yield_callback",),
     Runtime: ("is_active_session", "get_client", "media_file_mgr"),
     DeferredFileHandler: ("handle",),
