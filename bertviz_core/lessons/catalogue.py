@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bertviz_core.lessons import attention
+from bertviz_core.lessons import attention, whatif, words
 from bertviz_core.lessons.lesson import Lesson
 
-LESSONS: tuple[Lesson, ...] = (attention.LESSON,)
+LESSONS: tuple[Lesson, ...] = (attention.LESSON, words.LESSON, whatif.LESSON)
 
 
 def find_lesson(name: str) -> Lesson | None:

@@ -1,0 +1,206 @@
+"""Lesson: what if. What a head or a token does to an answer is found by a run without it, not by looking."""
+
+from __future__ import annotations
+
+from bertviz_core.lessons import whatif_keys as keys
+from bertviz_core.lessons.lesson import Choose, Lesson, Need, Option, Pick, Step, Write, Wrong, otherwise
+from bertviz_core.lessons.words_keys import find_token, has_predictions, name_tokens
+
+_PREDICTS = Need("this model has no LM head", has_predictions)
+_NEEDED = Need("no head is needed for the first word", keys.has_needed)
+
+LESSON = Lesson(
+    "whatif",
+    "What if",
+    "Cause, not just correlation",
+    18,
+    (
+        "Tell an observation (“it looks at”) from an experiment (“without it”).",
+        "Run an ablation and say what it does and does not show.",
+        "Explain why effects of heads need not add up.",
+    ),
+    (
+        Step(
+            "looks",
+            "It looks important",
+            "predictions",
+            "Most likely words, after the run",
+            "In {own}, {target} gets {w} of the attention of {here}. {word} has {p0} there.",
+            "Predict: what becomes of {word} without this head, with all its weights 0?",
+            Choose(
+                (
+                    Option(
+                        "It falls, by a tenth or more.",
+                        "{p1}, from {p0}: it falls. Where a head looks did not show that; the run did.",
+                        "That the head looks at {target} does not show that {word} needs it.",
+                    ),
+                    Option(
+                        "It changes by less than a tenth.",
+                        "{p1}, from {p0}. Where a head looks does not say how much the answer depends on it.",
+                        "Leaving a head out need not show, but here it does.",
+                    ),
+                    Option(
+                        "It rises, by a tenth or more.",
+                        "{p1}, from {p0}: it rises. A head can look hard at a token and be in the way of this word.",
+                        "A head can be in the way of a word, but not this one, or not by so much.",
+                    ),
+                ),
+                run=keys.zero_own,
+            ),
+            keys.work_looks,
+            hints=("A head can push towards a word, away from it, or do neither.",),
+            need=_PREDICTS,
+            misconception="A large attention weight means: important for the answer.",
+        ),
+        Step(
+            "worst",
+            "All heads, one by one",
+            "heads",
+            "All heads: the number below each picture",
+            "Each of the {count} heads is set to 0 in turn, and the pass is run again. Below its picture stands what "
+            "it is worth to {word}, in points: with it, minus without it.",
+            "Click the head without which {word} loses most, then any weight of it; or choose it in the list.",
+            Pick(keys.name_heads, keys.find_head),
+            keys.work_worst,
+            hints=(
+                "The scale is signed: above 0 the head is needed, below 0 it is in the way.",
+                "Look for the largest number above 0.",
+            ),
+            right="Without {worst}, {word} has {p1}, {points} points less, and {leads}.",
+            wrong=(
+                Wrong(
+                    keys.is_gain,
+                    "Without {picked}, {word} rises by {its} points: it is in the way. You look for the largest fall.",
+                ),
+                Wrong(otherwise, "Without {picked}, {word} loses {its} points. One head costs more."),
+            ),
+            tell=keys.tell_head,
+            covers=("headline", "drawer", "cls.predictions.probs"),
+            need=_NEEDED,
+            misconception="The heads of the last layer, or the sharpest ones, matter most.",
+        ),
+        Step(
+            "looked",
+            "Where does it look",
+            "heads",
+            "The attention weights of that head",
+            "So {word} needs {worst} most.",
+            "At which token does {here} look most in this head? Click it in the bar.",
+            Pick(name_tokens, find_token),
+            keys.work_looked,
+            hints=("It need not be a word, nor a token that means something.",),
+            right="{k}, {w}. {found}",
+            wrong=(Wrong(otherwise, "{picked} gets {its}. Another token gets more."),),
+            tell=keys.tell_looked,
+            covers=("page", "drawer"),
+            need=_NEEDED,
+            misconception="A head that matters can be recognized by its pattern.",
+        ),
+        Step(
+            "both",
+            "Two at once",
+            "predictions",
+            "Most likely words, after the run",
+            "{word} has {p0}. Without {a} it loses {la} points; without {b}, {lb}.",
+            "Predict: what does it lose without both?",
+            Choose(
+                (
+                    Option(
+                        "About {sum}: the losses add",
+                        "{p1}: {both}, so the two nearly add. That is no rule, since layers after a head and "
+                        "the softmax work on what all heads give together.",
+                        "They would have to in a linear model. This one has LayerNorm and the softmax.",
+                    ),
+                    Option(
+                        "Less than that",
+                        "{p1}: {both}, not {sum}. A head’s worth holds only with all others in place.",
+                        "It would be so if one worked on what the other gives and nothing else.",
+                    ),
+                    Option(
+                        "More than that",
+                        "{p1}: {both}, not {sum}. A head’s worth holds only with all others in place.",
+                        "It would be so if each could stand in for the other.",
+                    ),
+                ),
+                run=keys.zero_two,
+            ),
+            keys.work_both,
+            hints=("A later layer reads what the earlier ones wrote.", "LayerNorm and softmax come in between."),
+            need=Need("no two heads share the work without taking all of it", keys.has_two),
+            misconception="Effects of parts add up to the whole.",
+        ),
+        Step(
+            "without",
+            "Without what",
+            "predictions",
+            "Most likely words, after the run",
+            "“Without a head” can mean two things. With all weights 0, {worst} hands on nothing, and {word} has {z} in "
+            "place of {p0}. With uniform weights the head looks at all tokens alike.",
+            "Predict: what does {word} have with uniform weights in this head?",
+            Choose(
+                (
+                    Option(
+                        "Less than {z}",
+                        "{u}, against {z}: a mean of all values is worse here than nothing. Always say which “without” "
+                        "you ran.",
+                        "That would mean that a mean of all values harms more than nothing.",
+                    ),
+                    Option(
+                        "About {z}: without is without",
+                        "{u}, against {z}: here a mean of all values does about what nothing does. Always say which "
+                        "“without” you ran.",
+                        "0 takes away all that the head hands on, uniform weights only its choice.",
+                    ),
+                    Option(
+                        "More than {z}",
+                        "{u}, against {z}: with uniform weights the head still hands on a mean of all values, and that "
+                        "is worth {points} points. Always say which “without” you ran.",
+                        "A mean of all values can help, as part of what the head hands on. Here it does not.",
+                    ),
+                ),
+                run=keys.spread_worst,
+            ),
+            keys.work_without,
+            hints=("With uniform weights the head still hands on a mean of all values.",),
+            need=_NEEDED,
+            misconception="There is one way to leave a part out.",
+        ),
+        Step(
+            "token",
+            "Which word matters",
+            "predictions",
+            "The tokens in the bar",
+            "The same with tokens: each word is masked out in turn, in every layer, and the pass is run again.",
+            "Without which word of the sentence does {word}, now {p0}, lose most? Click it in the bar.",
+            Pick(name_tokens, find_token),
+            keys.work_token,
+            hints=("Read the sentence without the word: which words fit at {here} then?",),
+            right="Without {w}, {word} has {p1}, from {p0}; without {next}, the second, {p2}. On top without {w}: "
+            "{tops}.",
+            wrong=(
+                Wrong(keys.is_no_word, "Special tokens and {here} itself do not count. Choose a word."),
+                Wrong(otherwise, "Without {picked}, {word} has {its}, from {p0}. Another word costs more."),
+            ),
+            tell=keys.tell_token,
+            covers=("drawer",),
+            need=Need("no word is needed for the first one", keys.has_needed_word),
+            misconception="Words with much meaning matter most.",
+        ),
+        Step(
+            "own",
+            "Your sentence",
+            "heads",
+            "All heads, of your sentence",
+            "A claim about one sentence is a start. {word} has {p0} at {here}: which head would make another word lead?",
+            "Write a sentence with one [MASK], and a head without which its first word changes.",
+            Write("Your sentence", "The head, as layer.head", keys.check_own),
+            keys.work_own,
+            hints=(
+                "A close race tips over more easily: run your sentence first, and see how near the second word is.",
+                "The map of all heads says which of them the first word needs most.",
+            ),
+            need=Need("this model has no LM head, or no [MASK]", keys.has_masks),
+            misconception="What one sentence shows holds for all.",
+        ),
+    ),
+)
