@@ -11,6 +11,7 @@ from bertviz_core.formula.numbers import format_number, format_percent, write_fi
 from bertviz_core.formula.texts import spell_controls
 from bertviz_core.lessons.lesson import Tried, Verdict, Worked
 from bertviz_core.lessons.scene import Scene
+from bertviz_core.programs.names import SELF_ATTENTION
 
 FROM, AIM, TO = 0.88, 0.9, 0.92  # the share to be reached by another divisor: at least, about, at most
 _MASKED = -10_000.0  # a score that takes a token out
@@ -300,7 +301,9 @@ def work_taken(scene: Scene) -> Worked:
         "tb": format_number(float(taken[b])),
         "times": write_fixed(float(taken[b] / taken[a]), 1),
     }
-    return Worked(1, numbers, Address.in_layer(scene.layer, "attention.self.context").fix(token=scene.token, concat=0))
+    first = scene.head * scene.model.config.head_dim  # component of the head's part
+    why = SELF_ATTENTION.enter("context").in_layer(scene.layer).fix(token=scene.token, concat=first)
+    return Worked(1, numbers, why)
 
 
 def check_own(scene: Scene, text: str, guess: str) -> Verdict:
