@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bertviz_core.lessons import whatif_keys as keys
+from bertviz_core.lessons.attention_keys import name_keys
 from bertviz_core.lessons.lesson import Choose, Lesson, Need, Option, Pick, Step, Write, Wrong, otherwise
-from bertviz_core.lessons.words_keys import find_token, has_predictions, name_tokens
+from bertviz_core.lessons.words_keys import find_token, has_predictions
 
 _PREDICTS = Need("this model has no LM head", has_predictions)
 _NEEDED = Need("no head is needed for the first word", keys.has_needed)
@@ -86,7 +87,7 @@ LESSON = Lesson(
             "The attention weights of that head",
             "So {word} needs {worst} most.",
             "At which token does {here} look most in this head? Click it in the bar.",
-            Pick(name_tokens, find_token),
+            Pick(name_keys, find_token),
             keys.work_looked,
             hints=("It need not be a word, nor a token that means something.",),
             right="{k}, {w}. {found}",
@@ -172,7 +173,7 @@ LESSON = Lesson(
             "The tokens in the bar",
             "The same with tokens: each word is masked out in turn, in every layer, and the pass is run again.",
             "Without which word of the sentence does {word}, now {p0}, lose most? Click it in the bar.",
-            Pick(name_tokens, find_token),
+            Pick(name_keys, find_token),
             keys.work_token,
             hints=("Read the sentence without the word: which words fit at {here} then?",),
             right="Without {w}, {word} has {p1}, from {p0}; without {next}, the second, {p2}. On top without {w}: "
@@ -191,7 +192,7 @@ LESSON = Lesson(
             "Your sentence",
             "heads",
             "All heads, of your sentence",
-            "A claim about one sentence is a start. {word} has {p0} at {here}: which head would make another word lead?",
+            "A claim about one sentence is a start. {word} has {p0} at {here}: without which head would another lead?",
             "Write a sentence with one [MASK], and a head without which its first word changes.",
             Write("Your sentence", "The head, as layer.head", keys.check_own),
             keys.work_own,

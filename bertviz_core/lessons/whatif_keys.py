@@ -17,7 +17,8 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent, write_fixed
 from bertviz_core.lessons.lesson import Tried, Verdict, Worked
 from bertviz_core.lessons.scene import Scene
-from bertviz_core.lessons.words_keys import find_top, has_predictions, quote_entry, read_own
+from bertviz_core.lessons.typed import read_sentence
+from bertviz_core.lessons.words_keys import find_top, has_predictions, quote_entry
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.readonly import lock
@@ -314,7 +315,7 @@ def check_own(scene: Scene, text: str, guess: str) -> Verdict:
     if head[0] >= sizes[0] or head[1] >= sizes[1]:
         says = f"Name a head as layer.head: layers 0 to {sizes[0] - 1}, heads 0 to {sizes[1] - 1}."
         return Verdict(False, says, counted=False)
-    own = read_own(scene, text)
+    own = read_sentence(scene, text)
     if isinstance(own, Verdict):
         return own
     word, share = quote_entry(own, find_top(own)), format_percent(read_answer(own))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bertviz_core.lessons import words_keys as keys
+from bertviz_core.lessons.attention_keys import name_keys
 from bertviz_core.lessons.lesson import Choose, Lesson, Need, Number, Option, Pick, Step, Write, Wrong, otherwise
 
 _PREDICTS = Need("this model has no LM head", keys.has_predictions)
@@ -151,7 +152,7 @@ LESSON = Lesson(
             "Every position: the top five at every position",
             "The LM head can be asked at any token, hidden or not. At {sure}, it says {says} with {most}.",
             "Click the word in the bar, not hidden, at which the model is least sure: its first word has least.",
-            Pick(keys.name_tokens, keys.find_token),
+            Pick(name_keys, keys.find_token),
             keys.work_visible,
             hints=(
                 "Special tokens do not count.",

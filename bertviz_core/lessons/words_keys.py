@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,6 +12,7 @@ from bertviz_core.formula.numbers import format_number, format_percent, write_fi
 from bertviz_core.formula.texts import spell_controls, write_count
 from bertviz_core.lessons.lesson import Tried, Verdict, Worked
 from bertviz_core.lessons.scene import Scene
+from bertviz_core.lessons.typed import read_entry, read_sentence
 from bertviz_core.tracing.remember import remember
 
 FIRST = 10  # entries among which a guess counts as found
@@ -50,22 +50,6 @@ def has_predictions(scene: Scene) -> bool:
 def is_hidden(scene: Scene) -> bool:
     """Whether the token that is looked at is [MASK], and the model predicts it."""
     return has_predictions(scene) and scene.token in find_masks(scene.trace)
-
-
-def read_entry(scene: Scene, word: str) -> int | Verdict:
-    """The one entry of the vocabulary that a typed word is; else what is to be typed instead."""
-    tokenizer, text = scene.model.tokenizer, word.strip()
-    known = tokenizer.id(text) if text else None
-    ids = list(tokenizer.pieces(text)) if known is None else [known]
-    if not ids:
-        return Verdict(False, "Write one word.", counted=False)
-    named = f"“{spell_controls(text)}”"
-    if len(ids) > 1:
-        pieces = " ".join(tokenizer.name(i) for i in ids)
-        return Verdict(False, f"{named} is no entry of the vocabulary; it is cut into {pieces}. Try another.", False)
-    if tokenizer.name(ids[0]) == tokenizer.unk_token and text != tokenizer.unk_token:
-        return Verdict(False, f"The vocabulary cannot spell {named}. Try another word.", counted=False)
-    return ids[0]
 
 
 def find_rank(shares: np.ndarray, vocab: int) -> int:
@@ -282,7 +266,7 @@ def work_visible(scene: Scene) -> Worked:
     least, most = min(sure, key=sure.__getitem__), max(sure, key=sure.__getitem__)
     numbers = {
         "sure": scene.quote(most),
-        "says": f"“{scene.name_top(most)}”",
+        "says": quote_entry(scene, int(scene.read_shares(most).argmax())),
         "most": format_percent(sure[most]),
         "w": scene.quote(least),
         "leads": _tell_least(scene, least),
@@ -301,10 +285,6 @@ def _tell_least(scene: Scene, token: int) -> str:
     return f"{leads} leads with {share}, before {its} itself with {format_percent(float(shares[own]))}"
 
 
-def name_tokens(scene: Scene) -> tuple[str, ...]:
-    return tuple(f"{i} {token}" for i, token in enumerate(scene.tokens))
-
-
 def find_token(_: Scene, cell: Address) -> int | None:
     """The token whose chip was clicked."""
     return cell.at.get("token") if cell.path == _IDS else None
@@ -316,10 +296,11 @@ def is_invisible(tried: Tried) -> bool:
 
 def tell_sure(tried: Tried) -> dict[str, str]:
     token = int(tried.answer)
+    shares = tried.scene.read_shares(token)
     return {
         "picked": tried.scene.quote(token),
-        "reads": f"“{tried.scene.name_top(token)}”",
-        "has": format_percent(float(tried.scene.read_shares(token).max())),
+        "reads": quote_entry(tried.scene, int(shares.argmax())),
+        "has": format_percent(float(shares.max())),
     }
 
 
@@ -333,21 +314,12 @@ def work_own(scene: Scene) -> Worked:
     return Worked(HALF, numbers, PROBS.fix(token=scene.token, vocab=top))
 
 
-def read_own(scene: Scene, text: str) -> Scene | Verdict:
-    """A typed sentence with one [MASK], looked at there."""
-    own = scene.read(text)
-    masks = find_masks(own.trace)
-    if len(masks) != 1:
-        return Verdict(False, "Write a sentence with one [MASK].", counted=False)
-    return replace(own, token=masks[0])
-
-
 def check_own(scene: Scene, text: str, guess: str) -> Verdict:
     """A sentence in which one word has more than half at [MASK], and that word."""
     vocab = read_entry(scene, guess)
     if isinstance(vocab, Verdict):
         return vocab
-    own = read_own(scene, text)
+    own = read_sentence(scene, text)
     if isinstance(own, Verdict):
         return own
     shares, top = own.read_shares(), find_top(own)

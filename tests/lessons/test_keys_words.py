@@ -1,0 +1,17 @@
+"""Keys and numbers of the lesson on predictions, on every kind of sentence in two models."""
+
+import pytest
+
+from tests.lessons.scenes import MODELS, SENTENCES, check_lesson, find_scene
+from tests.lessons.truths_words import TRUTHS
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("kind", SENTENCES)
+def test_words_says_what_is_predicted(models, model, kind):
+    checked = check_lesson("words", find_scene(models, model, kind), TRUTHS)
+    assert {"logit", "own"} <= set(checked)
+
+
+def test_the_usual_sentence_has_all_that_is_needed(models):
+    assert check_lesson("words", find_scene(models, "bundled", "usual"), TRUTHS) == list(TRUTHS)
