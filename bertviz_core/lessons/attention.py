@@ -122,6 +122,7 @@ LESSON = Lesson(
                 Wrong(otherwise, "Take e to the power of the difference, {difference}."),
             ),
             covers=("headline", "attention.self.probs", "drawer"),
+            need=Need("the first score is too far above the second, or level with it", keys.has_ratio),
             misconception="Weights are in proportion to scores.",
         ),
         Step(
@@ -164,18 +165,18 @@ LESSON = Lesson(
                 (
                     Option(
                         "{wb}: the others stay as they are",
-                        "{wb}: nothing was left to be shared out.",
+                        "",
                         "Then the row would add up to less than 100 %. Setting a weight to 0 does that; a mask comes "
                         "before the softmax.",
                     ),
                     Option(
                         "{grown}: all others grow by the same factor",
                         "{grown}. Every other weight is multiplied by {factor}, so the row adds up to 1 again.",
-                        "The row must add up to 1 again.",
+                        "",
                     ),
                     Option(
                         "{all}: the next one takes it all",
-                        "{all}: there are only these two.",
+                        "",
                         "The freed share is not handed to one token. All others keep their ratios.",
                     ),
                 ),

@@ -15,6 +15,7 @@ from bertviz_core.programs.names import SELF_ATTENTION
 
 FROM, AIM, TO = 0.88, 0.9, 0.92  # the share to be reached by another divisor: at least, about, at most
 _MASKED = -10_000.0  # a score that takes a token out
+_LEAST_DIFFERENCE, _LARGEST_DIFFERENCE = 0.05, 2.0  # of two scores
 _LARGEST = 40.0  # divisor that is tried
 
 
@@ -131,6 +132,7 @@ def work_negative(scene: Scene) -> Worked:
     products, scores, row = (scene.read_row(leaf) for leaf in ("products", "scores", "probs"))
     power = float(np.exp(scores[key] - scores.max()))
     numbers = {
+        "here": scene.here,
         "key": scene.quote(key),
         "d": write_fixed(float(products[key]), 2),
         "p": format_percent(float(row[key])),
@@ -138,6 +140,12 @@ def work_negative(scene: Scene) -> Worked:
     }
     why = scene.find_attention("products", query=scene.token, key=key)
     return Worked(2 if row[key] > 0 else 1, numbers, why)
+
+
+def has_ratio(scene: Scene) -> bool:
+    """Whether the scores as they are shown, with two decimals, give the ratio to one."""
+    first, second = _read_scores(scene)
+    return _LEAST_DIFFERENCE <= first - second <= _LARGEST_DIFFERENCE
 
 
 def work_ratio(scene: Scene) -> Worked:

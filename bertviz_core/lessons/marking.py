@@ -49,9 +49,10 @@ def mark_index(step: Step, scene: Scene, worked: Worked, answer: int) -> Verdict
 
 def mark_number(step: Step, scene: Scene, worked: Worked, typed: str) -> Verdict:
     """Mark a number that was typed, with a point or a comma."""
-    value = read_number(typed)
-    if value is None:
+    values = [value for value in (read_number(typed), read_number(typed.replace(",", "."))) if value is not None]
+    if not values:
         return Verdict(False, "Write a number in digits, such as 12 or 2.5.", counted=False)
+    value = min(values, key=lambda each: abs(each - worked.key))  # 2,345 is 2345 to some and 2.345 to others
     within = step.ask.within if isinstance(step.ask, Number) else 0.0
     return _mark(step, Tried(scene, worked, value), abs(value - worked.key) <= within * (1 + 1e-9))
 

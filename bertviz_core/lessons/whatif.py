@@ -135,7 +135,7 @@ LESSON = Lesson(
             "Without what",
             "predictions",
             "Most likely words, after the run",
-            "“Without a head” can mean two things. With all weights 0, {worst} hands on nothing, and {word} has {z} in "
+            "“Without a head” can mean two things. With all weights 0, {own} hands on nothing, and {word} has {z} in "
             "place of {p0}. With uniform weights the head looks at all tokens alike.",
             "Predict: what does {word} have with uniform weights in this head?",
             Choose(
@@ -159,11 +159,11 @@ LESSON = Lesson(
                         "A mean of all values can help, as part of what the head hands on. Here it does not.",
                     ),
                 ),
-                run=keys.spread_worst,
+                run=keys.spread_own,
             ),
             keys.work_without,
             hints=("With uniform weights the head still hands on a mean of all values.",),
-            need=_NEEDED,
+            need=_PREDICTS,
             misconception="There is one way to leave a part out.",
         ),
         Step(

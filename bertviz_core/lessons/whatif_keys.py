@@ -228,18 +228,17 @@ def work_both(scene: Scene) -> Worked:
     return Worked(outcome, numbers, find_answer(scene))
 
 
-def spread_worst(scene: Scene) -> Changes:
-    """The head that is needed most looks at all tokens alike."""
-    layer, head = rank_heads(scene)[0]
-    return {ATTENTION_WEIGHTS.in_layer(layer).fix(head=head): Rule(UNIFORM)}
+def spread_own(scene: Scene) -> Changes:
+    """The head that is looked at looks at all tokens alike."""
+    return {ATTENTION_WEIGHTS.in_layer(scene.layer).fix(head=scene.head): Rule(UNIFORM)}
 
 
 def work_without(scene: Scene) -> Worked:
-    worst, answer = rank_heads(scene)[0], read_answer(scene)
-    zeroed, spread = (read_answer(scene, changes) for changes in (zero_head(*worst), spread_worst(scene)))
+    answer = read_answer(scene)
+    zeroed, spread = (read_answer(scene, changes) for changes in (zero_own(scene), spread_own(scene)))
     numbers = {
         **name_answer(scene),
-        "worst": name_head(worst),
+        "own": name_head((scene.layer, scene.head)),
         "z": format_percent(zeroed),
         "u": format_percent(spread),
         "points": write_points(abs(spread - zeroed)),

@@ -10,7 +10,7 @@ from tests.lessons.truths_attention import TRUTHS
 @pytest.mark.parametrize("kind", SENTENCES)
 def test_attention_says_what_the_weights_do(models, model, kind):
     checked = check_lesson("attention", find_scene(models, model, kind), TRUTHS)
-    assert {"row", "direction", "ratio", "own"} <= set(checked)
+    assert {"row", "direction", "own"} <= set(checked)
 
 
 def test_the_usual_sentence_has_all_that_is_needed(models):

@@ -53,6 +53,7 @@ def negative(scene):
     key = int(products.argmin())
     assert products[key] < 0
     return 2 if weights[key] > 0 else 1, {
+        "here": name(scene, scene.token),
         "key": name(scene, key),
         "d": write_fixed(products[key], 2),
         "p": format_percent(weights[key]),
@@ -63,6 +64,7 @@ def negative(scene):
 def ratio(scene):
     scores, weights = read(scene, "scores")[scene.token], read(scene, "probs")[scene.token]
     a, b = rank(scores)[:2]
+    assert 0.05 <= scores[a] - scores[b] <= 2
     return np.exp(scores[a] - scores[b]), {
         "a": name(scene, a),
         "b": name(scene, b),

@@ -134,12 +134,12 @@ def both(scene):
 
 
 def without(scene):
-    worst = ranked(scene)[0][0]
-    _, answer, best = without_heads(scene)
-    zeroed, spread = (run(scene, {PROBS.format(*worst): value})[best] for value in (0.0, Rule("uniform")))
+    shares, own = predict(scene.trace, scene.token), (scene.layer, scene.head)
+    answer, best = shares.max(), int(shares.argmax())
+    zeroed, spread = (run(scene, {PROBS.format(*own): value})[best] for value in (0.0, Rule("uniform")))
     return (1 if abs(spread - zeroed) < 0.05 * answer else 2 if spread > zeroed else 0), {
         **common(scene),
-        "worst": head_name(worst),
+        "own": head_name(own),
         "z": format_percent(zeroed),
         "u": format_percent(spread),
         "points": points(abs(spread - zeroed)),
