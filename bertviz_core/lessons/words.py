@@ -151,7 +151,7 @@ LESSON = Lesson(
             "predictions",
             "Every position: the top five at every position",
             "The LM head can be asked at any token, hidden or not. At {sure}, it says {says} with {most}.",
-            "Click the word in the bar, not hidden, at which the model is least sure: its first word has least.",
+            "Pick the visible word of the sentence at which the model is least sure: its first word has least there.",
             Pick(name_keys, keys.find_token),
             keys.work_visible,
             hints=(
