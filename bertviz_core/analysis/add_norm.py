@@ -15,6 +15,7 @@ from bertviz_core.tracing.trace import Trace
 
 ATTENTION, FEED_FORWARD = "attention.output", "output"  # the sublayers, by the module that adds
 SUBLAYERS = {ATTENTION: "attention", FEED_FORWARD: "feed-forward"}
+SHOWN = 12  # tokens whose sums are shown at once
 
 
 @dataclass(frozen=True, eq=False)

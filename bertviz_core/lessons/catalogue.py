@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from bertviz_core.lessons import attention, whatif, words
+from bertviz_core.lessons import attention, embeddings, layer, tokens, whatif, words
 from bertviz_core.lessons.lesson import Lesson
 
-LESSONS: tuple[Lesson, ...] = (attention.LESSON, words.LESSON, whatif.LESSON)
+LESSONS: tuple[Lesson, ...] = (
+    tokens.LESSON,
+    embeddings.LESSON,
+    attention.LESSON,
+    layer.LESSON,
+    words.LESSON,
+    whatif.LESSON,
+)
 
 
 def find_lesson(name: str) -> Lesson | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.add_norm import ATTENTION, SUBLAYERS, Sums, measure_sums
+from bertviz_core.analysis.add_norm import ATTENTION, SHOWN, SUBLAYERS, Sums, measure_sums
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, say
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.triangle import draw_triangle
@@ -35,7 +35,7 @@ from bertviz_core.ui.panels.worked import LENGTH
 
 _MODULES = {name: module for module, name in SUBLAYERS.items()}  # as the URL has them
 _KINDS = {ATTENTION: "attention"}  # the other one is the feed-forward network's
-_ROWS, _ROW = 12, 22  # tokens shown; pixels of a row
+_ROW = 22  # pixels of a row
 _STYLE = read_css(Path(__file__).with_name("add_norm.css"))
 _WORDS = (
     (25, "almost the same way"),
@@ -121,7 +121,7 @@ def _choose_rows(view: View) -> list[int]:
     """The tokens around the chosen one; padding only where that is chosen itself."""
     token = view.chosen.token
     kept = sorted({*view.guide.trace.encoding.real, token})
-    around = center_range(kept.index(token), _ROWS, len(kept))
+    around = center_range(kept.index(token), SHOWN, len(kept))
     return kept[around.start : around.stop]
 
 
