@@ -37,7 +37,7 @@ LESSON = Lesson(
                 Wrong(keys.is_count, "That counts rows or tokens. Of how many numbers is one row?"),
                 Wrong(
                     otherwise,
-                    "How many sums are there, if the first numbers are added, then the second ones, and so on?",
+                    "How many sums are there: of the first numbers, of the second ones, and so on?",
                 ),
             ),
             covers=("embeddings.sum", "embeddings.LayerNorm", "drawer"),

@@ -114,8 +114,8 @@ LESSON = Lesson(
                     Option("In its query, in layer 0", "", "Its query is worked out from its own vector alone."),
                     Option(
                         "In the attention output of layer 0",
-                        "In the attention output, by up to {apart} in a component. Attention is the only place where tokens meet: all else "
-                        "works on one token alone.",
+                        "In the attention output, by up to {apart} in a component. Attention is the only place where "
+                        "tokens meet: all else works on one token alone.",
                         "",
                     ),
                     Option(

@@ -49,7 +49,7 @@ LESSON = Lesson(
             ),
             covers=("page", "headline", "tokens", "drawer"),
             need=Need(
-                "there is a second sentence, padding or an unknown word, or this model has other rules",
+                "there is a second sentence, padding or an unknown word",
                 keys.is_countable,
             ),
             misconception="Tokens are words.",
