@@ -190,7 +190,7 @@ LESSON = Lesson(
                     Option(
                         "Lower: each takes something else",
                         "{after}, from {before}. The same word, and by now two different vectors.",
-                        "They could have come apart, but not in these layers.",
+                        "They could have come apart. In these layers they did not, or hardly.",
                     ),
                 ),
                 once=True,

@@ -164,16 +164,15 @@ def has_repeated(scene: Scene) -> bool:
     return len(scene.list_repeated()) > 1
 
 
-def compare_repeated(scene: Scene, stage: int) -> float:
-    """The cosine of the first two tokens that are the same, at a stage: 0 before the first layer, 1 after layer 0."""
+def _compare(scene: Scene, stage: int, first: int, second: int) -> float:
+    """The cosine of two tokens' vectors at a stage: 0 before the first layer, 1 after layer 0."""
     rows = scene.trace[list_stages(scene.trace)[stage]].astype(np.float64)
-    first, second, *_ = scene.list_repeated()
     return float(compute_cosine(rows[first], rows[second]))
 
 
 def work_context(scene: Scene) -> Worked:
-    before, after = compare_repeated(scene, 0), compare_repeated(scene, scene.layer + 1)
     first, second, *_ = scene.list_repeated()
+    before, after = (_compare(scene, stage, first, second) for stage in (0, scene.layer + 1))
     key = 2 if after < before - ALIKE else 0 if after > before + ALIKE else 1
     numbers = {
         "token": scene.tokens[first],
@@ -192,15 +191,26 @@ def work_own(scene: Scene) -> Worked:
     return Worked(0, {"last": str(last), "apart": write_fixed(APART, 1)}, why)
 
 
+def _find_furthest(scene: Scene) -> tuple[str, float, float]:
+    """Of what stands twice, the token whose first two come apart most; their cosines at the start and at the end."""
+    tokens, last = scene.tokens, scene.model.config.num_hidden_layers
+    found: list[tuple[str, float, float]] = []
+    for token in dict.fromkeys(tokens):
+        first, *others = (i for i, each in enumerate(tokens) if each == token)
+        if others and token not in scene.model.tokenizer.special_tokens:
+            before, after = (_compare(scene, stage, first, others[0]) for stage in (0, last))
+            found.append((token, before, after))
+    return max(found, key=lambda each: each[1] - each[2])
+
+
 def check_own(scene: Scene, text: str, _: str) -> Verdict:
     """A sentence with one word twice, whose two vectors come apart."""
     own = read_own(scene, text)
     if isinstance(own, Verdict):
         return own
     if not has_repeated(own):
-        return Verdict(False, f"No token stands twice. Its tokens: {' '.join(own.tokens)}", counted=False)
-    before, after = compare_repeated(own, 0), compare_repeated(own, scene.model.config.num_hidden_layers)
-    token = own.tokens[own.list_repeated()[0]]
+        return Verdict(False, "No token stands there twice, but for special ones. Repeat a word.", counted=False)
+    token, before, after = _find_furthest(own)
     told = f"“{token}”: {write_fixed(before, 2)} before the first layer, {write_fixed(after, 2)} after the last."
     if round(before, 2) - round(after, 2) > APART - WITHIN:
         return Verdict(True, f"{told} One row of the table, and in the end two different vectors.")

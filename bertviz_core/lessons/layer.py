@@ -98,6 +98,7 @@ LESSON = Lesson(
                 Wrong(otherwise, "Add up all squares: their mean is 1. Then take the root."),
             ),
             covers=("drawer",),
+            need=Need("the numbers of the sum are all but equal here", keys.is_normal),
             misconception="Normalizing makes a vector of length 1.",
         ),
         Step(
@@ -152,8 +153,8 @@ LESSON = Lesson(
                     ),
                     Option(
                         "Fewer than 25 %",
-                        "{active} of {n}, {share}. Most stay silent here; neuron {neuron} writes the longest vector, "
-                        "{length}.",
+                        "{active} of {n}, {share}: most are not active here. Neuron {neuron} writes the longest "
+                        "vector, {length}.",
                         "Training can make active neurons that rare. It did not here.",
                     ),
                 ),

@@ -23,6 +23,7 @@ from bertviz_core.tracing.rewrites import NO_RESIDUAL, Rule
 _LEAST, _MOST = 25.0, 155.0  # degrees: between these a sum is neither nearly straight nor nearly cancelled
 _RIGHT = 5.0  # degrees from a right angle that are hardly seen
 _FEW, _MANY = 0.25, 0.75  # shares of active neurons
+_SEEN = 0.005  # of a length: less is not seen in two decimals
 _SAME = 1e-6  # of the largest number: less is rounding
 _TWINS = 0.999  # cosine of two entries from which on one is as good as the other
 _ATTENDED = 0.01  # attention on a token that is replaced, so that it makes a difference
@@ -100,9 +101,19 @@ def tell_added(tried: Tried) -> dict[str, str]:
     return {"picked": tried.scene.quote(picked), "its": its}
 
 
+def _measure_normalized(scene: Scene) -> float:
+    """The length of what LayerNorm makes of the sum, before γ and β."""
+    vector = scene.trace[_find_output(scene, "LayerNorm.normalized").without("hidden")]
+    return float(np.linalg.norm(vector.astype(np.float64)))
+
+
+def is_normal(scene: Scene) -> bool:
+    """Whether its variance is 1; that of equal numbers cannot be."""
+    return abs(_measure_normalized(scene) - scene.model.config.hidden_size**0.5) < _SEEN
+
+
 def work_norm(scene: Scene) -> Worked:
-    normalized = _find_output(scene, "LayerNorm.normalized")
-    length = float(np.linalg.norm(scene.trace[normalized.without("hidden")].astype(np.float64)))
+    normalized, length = _find_output(scene, "LayerNorm.normalized"), _measure_normalized(scene)
     numbers = {
         "here": scene.here,
         "width": f"{scene.model.config.hidden_size:,}",

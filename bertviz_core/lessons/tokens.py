@@ -25,7 +25,7 @@ LESSON = Lesson(
             "The sentence, cut into tokens",
             "BERT does not read letters or words. It reads tokens: entries of a fixed vocabulary of {vocab} pieces of "
             "text.{cut}",
-            "This sentence has {words} and {marks}{mask}. How many tokens does BERT read?",
+            "BERT first splits this sentence into {words} and {marks}{mask}. How many tokens does it read?",
             Number(0),
             keys.work_count,
             hints=(

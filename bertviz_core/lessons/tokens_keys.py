@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bertviz_core.errors import InputError
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.texts import spell_controls, write_count
@@ -21,7 +22,7 @@ from bertviz_core.tracing.changes import Changes
 WANTED = 3  # pieces of the word that is to be found
 _ADDED = 2  # tokens that nobody typed
 _LISTED = 40  # tokens of one's own sentence that are told one by one
-_LONGEST = 100  # characters of a word of one's own
+_LONGEST = 40  # characters of a word of one's own
 _IDS = Address("input_ids")
 # Words, as a grammar cuts them; of these, and of some others, the pieces are counted.
 _GRAMMAR = (("un", "happi", "ness"), ("re", "read", "ing"), ("heart", "less", "ness"), ("un", "read", "able"))
@@ -183,17 +184,27 @@ def work_three(scene: Scene) -> Worked:
     return Worked(WANTED, {"examples": ", ".join(examples)}, _IDS.fix(token=scene.token))
 
 
+def _refuse_word(scene: Scene, word: str) -> str:
+    """Why it is no word that can be cut, and what to do; nothing for one."""
+    tokenizer = scene.model.tokenizer
+    if not word or len(word) > _LONGEST:
+        return f"Write a word of at most {_LONGEST} letters."
+    try:
+        record = tokenizer.record(word)
+    except InputError as error:
+        return str(error)
+    if record is None or len(record.words) != 1 or word in tokenizer.special_tokens:
+        return "Write one word, without spaces and marks."
+    unknown = tokenizer.unk_token
+    return f"No pieces fit “{spell_controls(word)}”: it is {unknown}. Take another." * (unknown in cut(scene, word))
+
+
 def check_three(scene: Scene, text: str, _: str) -> Verdict:
     """A word that is cut into three pieces."""
-    word, tokenizer = text.strip(), scene.model.tokenizer
-    if not word or len(word) > _LONGEST:
-        return Verdict(False, f"Write a word of at most {_LONGEST} letters.", counted=False)
-    record = tokenizer.record(word)
-    if record is None or len(record.words) != 1 or word in tokenizer.special_tokens:
-        return Verdict(False, "Write one word, without spaces and marks.", counted=False)
+    word = text.strip()
+    if refused := _refuse_word(scene, word):
+        return Verdict(False, refused, counted=False)
     pieces, said = cut(scene, word), spell_controls(word)
-    if tokenizer.unk_token in pieces:
-        return Verdict(False, f"No pieces fit “{said}”: it is {tokenizer.unk_token}. Take another.", counted=False)
     if len(pieces) == 1:
         return Verdict(False, f"“{said}” is an entry as a whole. Try a rarer word.")
     told = f"“{said}” is cut into {write_count(len(pieces), 'piece')}: {' '.join(pieces)}."

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.lessons.models_a import cased, headless, small  # noqa: F401 - fixtures
 from tests.lessons.scenes import make_models
 
 
