@@ -33,6 +33,7 @@ from bertviz_core.ui.frame.lesson import (
     read_open,
     take_said,
 )
+from bertviz_core.ui.frame.resources import BUNDLED
 
 _FOLDED = Key("lesson-folded", False)
 _GUESS = Key("lesson-guess", "")
@@ -132,16 +133,21 @@ def _render_hints(sitting: Sitting) -> str:
 
 def _show_unready(sitting: Sitting) -> None:
     """Why the step makes no sense for this sentence, and the way on."""
-    need, lesson = sitting.step.need, sitting.lesson
+    need, text = sitting.step.need, sitting.lesson.text
     lacks = need.lacks if need else "this model has not what is asked about"
     with st.container(key="lesson-read", gap=None):
         st.html(f"<p>Step {sitting.number + 1}, {escape(sitting.step.title)}: {escape(lacks)}.</p>")
     with st.container(key="lesson-do", horizontal=True):
-        st.button(escape_markdown(f"Take “{lesson.text}”"), key="lesson-own", on_click=_take_text, args=(lesson.text,))
+        st.button(escape_markdown(f"Take “{text}”"), key="lesson-own", on_click=_take, args=(text, ""))
+        if sitting.scene.model.name != BUNDLED:
+            st.button("Take it with the bundled model", key="lesson-bundled", on_click=_take, args=(text, BUNDLED))
         _show_next(sitting)
 
 
-def _take_text(text: str) -> None:
+def _take(text: str, model: str) -> None:
+    """Go on with a sentence, and with a model if one is named."""
+    if model:
+        choices.choose_model(model)
     choices.use_sentence(text)
     choices.ask_for_rerun()
 

@@ -12,6 +12,7 @@ from bertviz_core.lessons.catalogue import LESSONS
 from bertviz_core.ui.frame import site, state, url
 from bertviz_core.ui.frame.keys import VIEW
 from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.lesson import is_covered
 from bertviz_core.ui.frame.view import View
 
 _COLUMNS = ("Follow the pass",), ("The whole model", "Read and run")  # the sections in each
@@ -20,7 +21,7 @@ _COLUMNS = ("Follow the pass",), ("The whole model", "Read and run")  # the sect
 def list_pages() -> None:
     """Links to all pages, in their sections."""
     view = state.read(VIEW)
-    numbers = count(view) if view else None
+    numbers = count(view) if view and not is_covered("tokens") else None
     with st.container(key="page-list", horizontal=True, gap=None):
         for column in _COLUMNS:
             with st.container(gap=None, width="stretch"):

@@ -19,9 +19,11 @@ from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address, Where
 from bertviz_core.formula.numbers import format_percent, format_short
 from bertviz_core.formula.texts import spell_controls
+from bertviz_core.programs.bert import TOKEN_IDS
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
-from bertviz_core.ui.frame import choices, site, state, url
+from bertviz_core.ui.frame import choices, lesson, site, state, url
 from bertviz_core.ui.frame.follow import explain_clicked
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.state import Sent
@@ -80,14 +82,19 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str], own: bool = F
 
 
 def _choose_head(said: str) -> None:
+    """Look at a head; where a lesson asks for one, it is an answer that is proposed."""
     layer, head = map(int, said.split(","))
-    choices.choose_head(layer, head)
-    choices.ask_for_rerun()
+    if not lesson.propose(ATTENTION_WEIGHTS.in_layer(layer).fix(head=head)):
+        choices.choose_head(layer, head)
+        choices.ask_for_rerun()
 
 
 def _choose_token(said: str | int) -> None:
-    choices.choose_token(int(said))
-    choices.ask_for_rerun()
+    """The same with a token."""
+    position = int(said)
+    if not lesson.propose(Address(TOKEN_IDS.address).fix(token=position)):
+        choices.choose_token(position)
+        choices.ask_for_rerun()
 
 
 def _choose(said: str) -> None:

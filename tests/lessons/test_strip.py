@@ -1,0 +1,121 @@
+"""Lessons on their pages: what is asked, what stays covered until the answer, and what an answer leads to."""
+
+from html import escape
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from bertviz_core.lessons.catalogue import LESSONS, find_lesson
+from bertviz_core.lessons.lesson import Verdict, Write
+from bertviz_core.lessons.marking import fill, work_out
+from bertviz_core.ui.frame.lesson import Answered, name_pass
+from bertviz_core.ui.frame.site import PAGES
+from tests.factory import random_checkpoint
+from tests.lessons.scenes import make_scene
+
+APP = str(Path(__file__).parents[2] / "app.py")
+ATTENTION = find_lesson("attention")
+TITLES = {info.title for info in PAGES}
+LAYERS = "layers"  # opens where the answer appears, so at a layer of its own
+STEPS = [(lesson, number) for lesson in LESSONS for number in range(len(lesson.steps))]
+
+
+@pytest.fixture
+def open_step(monkeypatch):
+    """Opens the whole app at a page: `AppTest.switch_page` would run the page alone, without what is around it."""
+    navigate = st.navigation
+
+    def open_page(lesson, step, page="", state=(), **query):
+        def go(pages, **looks):
+            navigate(pages, **looks)
+            asked = next(each for each in pages if each.url_path == page)
+            asked._can_be_called = True
+            return asked
+
+        monkeypatch.setattr(st, "navigation", go)
+        at = AppTest.from_file(APP, default_timeout=120)
+        at.query_params.update({"lesson": lesson, "step": str(step), **query})
+        for name, value in dict(state).items():
+            at.session_state[name] = value
+        return at.run()
+
+    return open_page
+
+
+def read_html(at):
+    return [one.proto.body for one in at.main.get("html")]
+
+
+def read_words(at):
+    """All that is written on the page."""
+    texts = [one.value for kind in ("title", "caption", "markdown", "info") for one in at.main.get(kind)]
+    return "\n".join([*texts, *read_html(at)])
+
+
+def count_covers(at):
+    return sum(text.startswith('<div class="bv-cover') for text in read_html(at))
+
+
+@pytest.mark.parametrize(("lesson", "number"), STEPS, ids=[f"{lesson.name}-{number + 1}" for lesson, number in STEPS])
+def test_every_step_is_asked_on_its_page_covered_until_it_is_answered(open_step, bundled, lesson, number):
+    step = lesson.steps[number]
+    at = open_step(lesson.name, number + 1, step.page, text=lesson.text)
+    assert not at.exception
+    assert ("headline" in step.covers or "page" in step.covers) <= (at.title[0].value in TITLES)
+    assert ("page" in step.covers) <= (count_covers(at) == 1)
+    if step.page != LAYERS:
+        worked = work_out(lesson.name, step, make_scene(bundled, lesson.text))
+        assert escape(fill(step.task, worked.numbers)) in read_words(at)
+    assert [each.label for each in at.main.get("button") if each.label in ("Check", "Why", "Show me")] == ["Check"]
+
+
+@pytest.mark.parametrize("number", range(len(ATTENTION.steps)))
+def test_an_answered_step_is_covered_no_more_and_leads_on(open_step, bundled, number):
+    step, scene = ATTENTION.steps[number], make_scene(bundled, ATTENTION.text)
+    about = "" if isinstance(step.ask, Write) else name_pass(scene)
+    answered = {(ATTENTION.name, number, about): Answered(verdict=Verdict(True, "It is so."))}
+    at = open_step(ATTENTION.name, number + 1, step.page, {"lesson-answers": answered}, text=ATTENTION.text)
+    assert not at.exception
+    assert ">Right. It is so.<" in read_words(at)
+    assert count_covers(at) == 0
+    assert ("headline" in step.covers) <= (at.title[0].value not in TITLES)
+    assert any(each.label.startswith("Next: ") for each in at.main.get("button"))
+
+
+@pytest.mark.parametrize(
+    ("lesson", "step", "told"),
+    [
+        ("nothing", "1", "There is no lesson “nothing”"),
+        ("attention", "99", "has no step “99”"),
+        ("attention", "", "has no step"),
+    ],
+)
+def test_a_lesson_or_step_that_there_is_not_is_named(open_step, lesson, step, told):
+    at = open_step(lesson, step)
+    assert not at.exception
+    assert any(told in each.value for each in at.info)
+
+
+def test_a_sentence_without_what_is_needed_is_offered_the_lessons_own(open_step):
+    at = open_step("tokens", 2, "tokenization", text="All words differ here.")
+    assert not at.exception
+    labels = [each.label for each in at.main.get("button")]
+    assert any(label.startswith("Take “When in Rome") for label in labels)
+    assert "Check" not in labels
+
+
+def test_a_model_without_words_is_offered_the_bundled_one(open_step, tmp_path):
+    folder = random_checkpoint(tmp_path, kind="base")
+    at = open_step("words", 2, "predictions", model=str(folder))
+    assert not at.exception
+    assert any("bundled model" in each.label for each in at.main.get("button"))
+
+
+def test_the_end_says_what_one_can_do_and_what_to_look_at_again(open_step):
+    at = open_step("attention", "end", "learn")
+    assert not at.exception
+    lesson = find_lesson("attention")
+    assert f"0 of {len(lesson.steps)} at the first try" in read_words(at)
+    assert all(escape(each) in read_words(at) for each in lesson.after)
