@@ -16,6 +16,7 @@ import pytest
 import bertviz_core as bv
 from bertviz_core.analysis.addresses import write_addresses
 from bertviz_core.formula.address import Address
+from bertviz_core.lessons.notes import write_notes
 from bertviz_core.programs import PROGRAMS
 from bertviz_core.tracing.changes import RULES
 from bertviz_core.ui.frame.site import PAGES
@@ -26,9 +27,9 @@ from training.settings import Settings, name_option
 ROOT = Path(__file__).parents[1]
 README, CONTRIBUTING = ROOT / "README.md", ROOT / "CONTRIBUTING.md"
 DOCS = [README, CONTRIBUTING, ROOT / "training" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-GENERATED = ("documents.md", "slips.md", "addresses.md")
+GENERATED = ("documents.md", "slips.md", "addresses.md", "teaching.md")
 WRITTEN = [file for file in DOCS if file.name not in GENERATED]
-LONGEST = {README: 7_000, CONTRIBUTING: 12_500}
+LONGEST = {README: 7_000, CONTRIBUTING: 13_500}
 
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 OPTIONS = {name_option(one.name) for one in fields(Settings)}
@@ -265,6 +266,10 @@ def test_the_addresses_written_down_are_those_of_the_program():
     listed = re.findall(r"^\| `([^`]+)`", text(ROOT / "docs" / "addresses.md"), re.MULTILINE)
     assert len(listed) == len(set(listed)) > 60
     assert {Address(address).path for address in listed} == set(listed)
+
+
+def test_the_notes_for_teachers_are_those_of_the_lessons():
+    assert text(ROOT / "docs" / "teaching.md") == write_notes()
 
 
 def house():

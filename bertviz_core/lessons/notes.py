@@ -1,0 +1,70 @@
+"""What a teacher reads before class: plans, and of each step what is asked and what goes wrong."""
+
+from __future__ import annotations
+
+import re
+
+from bertviz_core.lessons.catalogue import LESSONS, find_lesson
+from bertviz_core.lessons.lesson import Choose, Lesson, Number, Pick, Slide, Step, Write
+
+_PLANS = {45: ("tokens", "attention"), 90: ("tokens", "embeddings", "attention", "words")}  # minutes, and lessons
+_KINDS = {Choose: "choose", Pick: "click", Number: "type a number", Slide: "set a slider", Write: "write"}
+_PLACE = re.compile(r"\{\w+\}")
+_HEAD = """# Teaching with the lessons
+
+Written by `python -m bertviz_core.lessons > docs/teaching.md` from the lessons themselves.
+
+The page *Learn* has {count} lessons of {steps} steps, about {minutes} minutes in all. A student answers in the app:
+by clicking in a picture, choosing, typing, moving a slider, or writing a sentence. What gives the answer away stays
+covered until then. Each key is worked out from the recorded pass, so the lessons hold for any sentence and any
+model; where a step needs something of the sentence (a token that stands twice, one [MASK]), it says what is missing
+and offers the lesson's own. A **prediction** has one try, because the pass is then run and its result is seen;
+everything else can be tried again, and after two wrong answers the answer can be shown. Nothing is timed. Answers
+stay in the tab and are in no link: `/?lesson=attention&step=3` on the step's page opens the same step, unanswered,
+for everybody.
+
+## Plans
+
+{plans}
+
+In each plan the rest is for the class: let everybody answer before anybody says why, then ask somebody who was
+wrong what they thought. The last step of every lesson is a sentence of the student's own; compare a few of these at
+the end.
+
+## What is asked, and what goes wrong
+
+A wrong answer mostly comes from the belief in the last column; what the app then says answers that belief and does
+not give the key away.
+"""
+
+
+def write_notes() -> str:
+    """Notes for who teaches, as Markdown."""
+    minutes = sum(lesson.minutes for lesson in LESSONS)
+    steps = sum(len(lesson.steps) for lesson in LESSONS)
+    head = _HEAD.format(count=len(LESSONS), steps=steps, minutes=minutes, plans="\n".join(map(_write_plan, _PLANS)))
+    return "\n".join([head, *map(_write_lesson, LESSONS)])
+
+
+def _write_plan(minutes: int) -> str:
+    lessons = [lesson for lesson in map(find_lesson, _PLANS[minutes]) if lesson]
+    taken = sum(lesson.minutes for lesson in lessons)
+    names = ", ".join(f"*{lesson.title}* ({lesson.minutes})" for lesson in lessons)
+    return f"- **{minutes} minutes**: {names}; {minutes - taken} minutes to talk."
+
+
+def _write_lesson(lesson: Lesson) -> str:
+    number = LESSONS.index(lesson) + 1
+    able = "\n".join(f"- {each}" for each in lesson.after)
+    rows = "\n".join(_write_step(i, step) for i, step in enumerate(lesson.steps, 1))
+    return (
+        f"### {number}. {lesson.title}\n\n"
+        f"{lesson.line}; about {lesson.minutes} minutes. Afterwards a student can:\n\n{able}\n\n"
+        f"| | step | page | answer | belief behind a wrong one |\n|---|---|---|---|---|\n{rows}\n"
+    )
+
+
+def _write_step(number: int, step: Step) -> str:
+    kind = "predict" if step.once else _KINDS[type(step.ask)]
+    belief = _PLACE.sub("…", step.misconception).strip("()")
+    return f"| {number} | {step.title} | {step.page.replace('_', ' ')} | {kind} | {belief} |"
