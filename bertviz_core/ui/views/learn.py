@@ -88,5 +88,5 @@ def show_notes() -> None:
     """Where answers are kept, and what lessons run on."""
     st.caption(
         "Answers are kept as long as this tab is open, and nowhere else. Lessons run on your own sentence and model "
-        "too: put them in with the pencil above. Where a step needs more than your sentence has, it says so."
+        "too: put them in with the pencil above. Where a step needs what your sentence has not, it says so."
     )
