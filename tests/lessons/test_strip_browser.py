@@ -17,7 +17,7 @@ def press(app, name):
 
 def click_weight(app, key):
     """On a cell of the row of [MASK], twelve tokens to a side."""
-    box = app.page.locator(".heatmaplayer").first.bounding_box()
+    box = app.find(":--heatmap").first.bounding_box()
     with app.rerun():
         app.page.mouse.click(box["x"] + box["width"] * (key + 0.5) / 12, box["y"] + box["height"] * 8.5 / 12)
 
