@@ -70,6 +70,7 @@ PHRASES = {
     },
     "the first in an order, or nothing but": {
         "documents_alignment": ["The first layer again"],
+        "names": ["th:first-child"],
         "documents_slips": ["first sum", "the first LayerNorm's output", "the article's first row"],
         "notebook": ["the first three and last three rows", "and the first and last three", "shows only the printed",
                      "offers other models only"],
