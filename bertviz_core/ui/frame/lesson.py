@@ -23,6 +23,7 @@ from bertviz_core.ui.frame.view import View
 
 END = "end"  # instead of a step: what was learnt
 COVER = '<div class="bv-cover" role="note">Covered until you answer</div>'
+_REMEMBERED = 300  # answers of a visitor
 _PAGE = "page"  # among what is covered: all of it
 _SPECIAL = ("headline", "tokens", "drawer", _PAGE)
 
@@ -102,9 +103,10 @@ class Sitting:
         return _ANSWER.of(self.lesson.name, self.number, self._about)
 
     def note(self, answered: Answered) -> None:
-        """Remember what became of the step."""
+        """Remember what became of the step; of many passes that were asked about, the last ones are remembered."""
         key = (self.lesson.name, self.number, self._about)
-        state.write(_ANSWERS, {**state.read(_ANSWERS), key: answered})
+        others = [(about, each) for about, each in state.read(_ANSWERS).items() if about != key]
+        state.write(_ANSWERS, dict([*others[1 - _REMEMBERED :], (key, answered)]))
 
     def note_verdict(self, verdict: Verdict) -> None:
         """Remember what was said of an answer; one that counts, and is wrong, is a try."""

@@ -198,8 +198,10 @@ def _ask(sitting: Sitting) -> None:
     if isinstance(sitting.step.ask, Slide):
         _ask_slide(sitting, sitting.step.ask)
         return
-    with st.form(f"lesson-form-{sitting.lesson.name}-{sitting.number}", border=False):
-        _show_widget(sitting)
+    form = st.form(f"lesson-form-{sitting.lesson.name}-{sitting.number}", border=False)
+    with form, st.container(key="lesson-answer-row", horizontal=True, vertical_alignment="bottom"):
+        with st.container(gap="xsmall"):
+            _show_widget(sitting)
         st.form_submit_button("Check", on_click=_check, args=(sitting,), type="primary")
 
 
@@ -238,8 +240,9 @@ def _ask_slide(sitting: Sitting, ask: Slide) -> None:
     value = st.slider(
         "Your value", low, high, ask.start(sitting.scene), 0.01, key=sitting.answer.name, label_visibility="collapsed"
     )
-    st.html(f"<p>{escape(ask.show(sitting.scene, value))}</p>")
-    st.button("Check", key="lesson-check", on_click=_check, args=(sitting,), type="primary")
+    with st.container(key="lesson-answer-row", horizontal=True, vertical_alignment="center"):
+        st.html(f"<p>{escape(ask.show(sitting.scene, value))}</p>", width="stretch")
+        st.button("Check", key="lesson-check", on_click=_check, args=(sitting,), type="primary")
 
 
 def _check(sitting: Sitting) -> None:
