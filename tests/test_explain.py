@@ -189,9 +189,9 @@ def test_an_input_and_a_parameter_explain_themselves(rome, address):
     [
         (
             "embeddings.word_embeddings.weight[vocab=9,hidden=3]",
-            r"W_{\mathrm{word}}[\mathrm{vocab}=9,\,\mathrm{hidden}=3]",
+            r"W_{\mathrm{word}}[{\mathrm{vocab}=9,\,\mathrm{hidden}=3}]",
         ),
-        ("embeddings.LayerNorm.bias[hidden=3]", r"\beta_{E}[\mathrm{hidden}=3]"),
+        ("embeddings.LayerNorm.bias[hidden=3]", r"\beta_{E}[{\mathrm{hidden}=3}]"),
         ("input_ids[token=2]", r"{\mathrm{id}}_{\mathrm{token}=2}"),
     ],
 )

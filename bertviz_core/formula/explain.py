@@ -104,7 +104,7 @@ def write_cell(symbol: Symbol, indices: Sequence[str]) -> str:
     index = r",\,".join(indices)
     if not index:
         return symbol.tex
-    return rf"{symbol.tex}[{index}]" if symbol.kind == PARAMETER else rf"{{{symbol.tex}}}_{{{index}}}"
+    return rf"{symbol.tex}[{{{index}}}]" if symbol.kind == PARAMETER else rf"{{{symbol.tex}}}_{{{index}}}"
 
 
 def _list_indices(symbol: Symbol, at: At) -> list[str]:

@@ -13,6 +13,7 @@ import streamlit as st
 
 from bertviz_core.analysis.claims import Claim, Said, say
 from bertviz_core.analysis.ranking import MASKED
+from bertviz_core.figures.base import Chart
 from bertviz_core.figures.step_counts import StageCounts, draw_step_counts
 from bertviz_core.figures.thumbnails import draw_thumbnail
 from bertviz_core.formula.address import Address
@@ -21,13 +22,13 @@ from bertviz_core.formula.steps import Stage, Step
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import site
 from bertviz_core.ui.frame.cell_names import shorten
-from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.charts import find_limit
 from bertviz_core.ui.panels.formula_line import render_symbols
 from bertviz_core.ui.panels.panel import choose_cell, format_shape, write_value
+from bertviz_core.ui.panels.passes import show_passes_chart
 from bertviz_core.ui.panels.put import tell_meaning
 from bertviz_core.ui.panels.said import tell_count
 
@@ -58,7 +59,7 @@ def write_headline(view: View) -> Said:
 def show_counts(view: View) -> None:
     """How many numbers each step gives, over all layers; the drawer opens with the end of the pass."""
     steps, layers = _list_shown(view), view.trace.model.config.num_hidden_layers
-    sizes = {step.address: math.prod(view.trace.shape(step.address)) for step in steps}
+    sizes = _measure_sizes(view, steps)
     inside = sum(sizes[step.address] for step in steps if step.layer is not None)
     heading = Heading(
         "Numbers of each formula",
@@ -66,10 +67,21 @@ def show_counts(view: View) -> None:
         r"n = n_{\mathrm{once}} + L \, n_{\mathrm{layer}}",
         f"once {sum(sizes.values()) - inside:,}, L = {layers}, layer {inside:,}",
     )
-    stages = [_count_stage(view, stage, list(group), sizes) for stage, group in _group(steps)]
     with open_card(view, "", heading, "of all tensors of the pass", name="step-counts"):
-        show_chart(draw_step_counts(stages, view.colors), "step-counts", heading.see)
+        show_passes_chart(view, [_draw_counts(one) for one in view.passes], "step-counts", heading.see)
     offer_number(_choose(view, _find_end(steps)))
+
+
+def _draw_counts(view: View) -> Chart:
+    steps = _list_shown(view)
+    sizes = _measure_sizes(view, steps)
+    stages = [_count_stage(view, stage, list(group), sizes) for stage, group in _group(steps)]
+    return draw_step_counts(stages, view.colors)
+
+
+def _measure_sizes(view: View, steps: Sequence[Step]) -> dict[str, int]:
+    """How many numbers each step gives in one layer, by address."""
+    return {step.address: math.prod(view.trace.shape(step.address)) for step in steps}
 
 
 def _list_shown(view: View) -> list[Step]:
