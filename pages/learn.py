@@ -3,7 +3,11 @@
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.views import learn
 
-view = open_page("learn", learn.tell_lessons())
+view = open_page(
+    "learn",
+    "You answer by clicking, typing and running the model. What gives an answer away stays covered; each answer is "
+    "marked from the forward pass that you see.",
+)
 learn.show_end(view)
 learn.show_catalogue(view)
 learn.show_notes()

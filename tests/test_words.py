@@ -54,6 +54,7 @@ def test_most_pages_begin_with_a_text_that_explains_a_word():
         "documents",
         "formulas",
         "layers",
+        "learn",
         "notation",
         "notebook",
         "parameters",

@@ -22,7 +22,7 @@ from bertviz_core.formula.texts import write_count
 from bertviz_core.ui.frame import controls, what_if
 from bertviz_core.ui.frame.preparation import prepare
 from bertviz_core.ui.frame.view import Outcome
-from bertviz_core.ui.panels.names import write_css, write_table
+from bertviz_core.ui.panels.names import IN_CODE, IN_FORMULAS, write_css, write_table
 from bertviz_core.ui.panels.printed_grid import KEY, render_grid
 from bertviz_core.ui.views import heads_ablation, predictions_reason, sentence, story
 from bertviz_core.ui.views.documents_slips import _tell_changed
@@ -249,7 +249,9 @@ def test_a_residual_sum_is_called_a_sum_and_what_is_normalized_is_not():
 def test_on_a_phone_every_name_stands_under_its_own_source():
     heads = [cell.strip() for cell in write_table("step", []).split("\n")[2].strip("|").split("|")]
     labels = re.findall(r'td:nth-child\((\d+)\)::before\{content:"([^"]+)"\}', write_css())
-    assert heads[1:] == list(SOURCES.values()) and labels == [(str(i), name) for i, name in enumerate(heads[1:], 2)]
+    tables = [tuple(SOURCES), IN_FORMULAS, IN_CODE]
+    assert heads[1:] == list(SOURCES.values())
+    assert labels == [(str(i), SOURCES[name]) for sources in tables for i, name in enumerate(sources, 2)]
 
 
 # Forms and lists.
@@ -297,7 +299,7 @@ def test_the_signs_in_a_grid_are_those_of_its_key():
 
 
 def test_what_is_recorded_is_told_apart_from_what_is_recomputed(rome):
-    cells = (f"cls.predictions.decoder[token={MASK},vocab={i}]" for i in range(1000))
+    cells = (f"cls.predictions.decoder[token={MASK},vocab={i}]" for i in range(30_000))
     why = next(why for cell in cells if tell_apart(why := rome.explain(cell)))
     text = write_text(look(rome), why)
     assert f"Recorded: {format_number(why.value)}. Recomputed" in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bertviz_core.lessons import attention_keys as keys
 from bertviz_core.lessons.lesson import Choose, Lesson, Need, Number, Option, Pick, Slide, Step, Write, Wrong, otherwise
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
 
 LESSON = Lesson(
     "attention",
@@ -92,7 +93,7 @@ LESSON = Lesson(
             ),
             keys.work_negative,
             hints=("Step 4 takes a power of e. Which numbers can a power of e be?",),
-            covers=("attention.self.probs", "headline", "drawer"),
+            covers=(ATTENTION_WEIGHTS.path, "headline", "drawer"),
             need=Need("no token here has a dot product below 0", keys.has_negative),
             misconception="A negative score gives a negative weight, or none.",
         ),
@@ -121,7 +122,7 @@ LESSON = Lesson(
                 Wrong(keys.is_difference, "{difference} is the difference of the scores. Now take e to that power."),
                 Wrong(otherwise, "Take e to the power of the difference, {difference}."),
             ),
-            covers=("headline", "attention.self.probs", "drawer"),
+            covers=("headline", ATTENTION_WEIGHTS.path, "drawer"),
             need=Need("the first score is too far above the second, or level with it", keys.has_ratio),
             misconception="Weights are in proportion to scores.",
         ),

@@ -16,7 +16,7 @@ from bertviz_core.formula.texts import write_ordinal
 from bertviz_core.lessons.lesson import Tried, Verdict, Worked
 from bertviz_core.lessons.scene import Scene
 from bertviz_core.lessons.sentences import find_rarest, find_token, has_head, read_own, read_whole
-from bertviz_core.programs.names import ATTENTION_WEIGHTS
+from bertviz_core.programs.names import ATTENTION_WEIGHTS, CONTEXT, SELF_ATTENTION
 from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.rewrites import NO_RESIDUAL, Rule
 
@@ -156,7 +156,7 @@ def replace_word(scene: Scene) -> Changes:
 
 def _list_places(scene: Scene) -> tuple[Address, ...]:
     """The chosen token's numbers in the order in which they are worked out, up to the end of layer 0."""
-    inner = Address.in_layer(0, "attention.self")
+    inner = SELF_ATTENTION.in_layer(0)
     return (
         Address("embeddings.LayerNorm").fix(token=scene.token),
         inner.enter("query").fix(query=scene.token),
@@ -176,7 +176,7 @@ def work_moves(scene: Scene) -> Worked:
         "other": scene.model.tokenizer.name(_find_other(scene)),
         "apart": format_number(apart[first]),
     }
-    return Worked(first, numbers, Address.in_layer(0, "attention.self.context").fix(token=scene.token, concat=0))
+    return Worked(first, numbers, CONTEXT.in_layer(0).fix(token=scene.token, concat=0))
 
 
 def work_neurons(scene: Scene) -> Worked:

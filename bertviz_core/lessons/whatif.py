@@ -6,6 +6,7 @@ from bertviz_core.lessons import whatif_keys as keys
 from bertviz_core.lessons.attention_keys import name_keys
 from bertviz_core.lessons.lesson import Choose, Lesson, Need, Option, Pick, Step, Write, Wrong, otherwise
 from bertviz_core.lessons.words_keys import find_token, has_predictions
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
 
 _PREDICTS = Need("this model has no LM head", has_predictions)
 _NEEDED = Need("no head is needed for the first word", keys.has_needed)
@@ -93,7 +94,7 @@ LESSON = Lesson(
             right="{k}, {w}. {found}",
             wrong=(Wrong(otherwise, "{picked} gets {its}. Another token gets more."),),
             tell=keys.tell_looked,
-            covers=("page", "attention.self.probs", "drawer"),
+            covers=("page", ATTENTION_WEIGHTS.path, "drawer"),
             need=_NEEDED,
             misconception="A head that matters can be recognized by its pattern.",
         ),

@@ -120,7 +120,7 @@ _About = tuple[str, int, str]
 _OPEN: Key[Sitting | None] = Key("lesson-open", None)
 _ANSWERS: Key[Mapping[_About, Answered]] = Key("lesson-answers", {})
 _ANSWER: Key[object] = Key("lesson-answer", None)
-_SAID = Key("lesson-said", "")  # what is said of what was no answer
+_SAID = Key("lesson-told", "")  # what is said of what was no answer
 
 
 def name_pass(scene: Scene) -> str:

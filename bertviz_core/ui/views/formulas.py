@@ -149,7 +149,7 @@ def _render_step(view: View, step: Step) -> str:
     told = f"{step.address} {format_shape(view.trace, cell.whole)}; {shorten(view.trace, cell)}; drawn: {drawn}"
     return (
         f'<button class="bv-row" data-cell="{escape(str(cell))}" title="{escape(told)}">'
-        f"{render_symbols(view.typeset(step))}<span>{escape(tell_meaning(view, cell.whole, step))}</span>"
+        f"{render_symbols(view.typeset(step))}<span>{escape(tell_meaning(view, cell.whole, step), quote=False)}</span>"
         f'<img src="{strip}" alt="" style="width: {min(100, 100 * len(part) / _STRIP):.0f}%">'
         f"<b>{write_value(view, cell)}</b></button>"
     )

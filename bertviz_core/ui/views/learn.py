@@ -23,15 +23,6 @@ _STYLE = read_css(Path(__file__).with_name("learn.css"))
 _COLUMNS = 3
 
 
-def tell_lessons() -> str:
-    """How many lessons there are, and how long they take."""
-    minutes = sum(lesson.minutes for lesson in LESSONS)
-    return (
-        f"{write_count(len(LESSONS), 'lesson')} in the app itself, about {minutes} minutes. You answer by clicking, "
-        "typing and running the model; every key is worked out from the pass that you see."
-    )
-
-
 def show_end(view: View) -> None:
     """What one can do after a lesson, where that has just ended."""
     lesson = find_lesson(state.read(LESSON)) if state.read(STEP) == END else None
