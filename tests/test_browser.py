@@ -208,7 +208,7 @@ def is_within(outer, inner):
 def test_by_keyboard_alone(app):
     """Few stops to the map, from there to a page; the menus by arrows."""
     app.open(**CHOICE)
-    for _ in range(19):
+    for _ in range(20):
         app.page.keyboard.press("Tab")
         if app.page.evaluate("document.activeElement.closest('a')?.textContent.endsWith('Query, key, value')"):
             break
