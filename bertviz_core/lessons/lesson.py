@@ -138,7 +138,8 @@ class Step:
     name: in the URL; page: where it is asked; place: what to look at there; covers: what stands on that page and gives
     the answer away, by a part of the addresses that its card names, or "headline", "tokens", or "page" for all of it;
     right: what is said then, unless the option says it; wrong: the first that fits is said, the last fits always; tell:
-    more numbers of what was answered; misconception: what a wrong answer mostly comes from, for who teaches.
+    more numbers of what was answered; misconception: what a wrong answer mostly comes from, for who teaches; costly:
+    whether the key takes many passes.
     """
 
     name: str
@@ -157,6 +158,7 @@ class Step:
     tell: Callable[[Tried], Numbers] = lambda _: {}
     covers: tuple[str, ...] = ()
     need: Need | None = None
+    costly: bool = False
 
     @property
     def once(self) -> bool:

@@ -20,8 +20,8 @@ covered until then. Each key is worked out from the recorded pass, so the lesson
 model; where a step needs something of the sentence (a token that stands twice, one [MASK]), it says what is missing
 and offers the lesson's own. A **prediction** has one try, because the pass is then run and its result is seen;
 everything else can be tried again, and after two wrong answers the answer can be shown. Nothing is timed. Answers
-stay in the tab and are in no link: `/?lesson=attention&step=3` on the step's page opens the same step, unanswered,
-for everybody.
+are forgotten when the page is loaded anew and are in no link: `/?lesson=attention&step=3` on the step's page opens
+the same step, unanswered, for everybody.
 
 ## Plans
 

@@ -80,6 +80,7 @@ LESSON = Lesson(
             covers=("headline", "drawer", "cls.predictions.probs"),
             need=_NEEDED,
             misconception="The heads of the last layer, or the sharpest ones, matter most.",
+            costly=True,
         ),
         Step(
             "looked",
@@ -97,6 +98,7 @@ LESSON = Lesson(
             covers=("page", ATTENTION_WEIGHTS.path, "drawer"),
             need=_NEEDED,
             misconception="A head that matters can be recognized by its pattern.",
+            costly=True,
         ),
         Step(
             "both",
@@ -130,6 +132,7 @@ LESSON = Lesson(
             hints=("A later layer reads what the earlier ones wrote.", "LayerNorm and softmax come in between."),
             need=Need("no two heads share the work without taking all of it", keys.has_two),
             misconception="Effects of parts add up to the whole.",
+            costly=True,
         ),
         Step(
             "without",
@@ -187,6 +190,7 @@ LESSON = Lesson(
             covers=("drawer",),
             need=Need("no word is needed for the first one", keys.has_needed_word),
             misconception="Words with much meaning matter most.",
+            costly=True,
         ),
         Step(
             "own",

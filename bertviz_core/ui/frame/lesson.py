@@ -89,6 +89,11 @@ class Sitting:
         return answered.right or answered.shown or (self.step.once and answered.verdict is not None)
 
     @property
+    def in_view(self) -> bool:
+        """Whether the place that the step is about can be looked at, and is not covered."""
+        return self.over or not set(self.step.covers) - {"headline", "tokens", "drawer"}
+
+    @property
     def waits(self) -> bool:
         return self.ready and not self.over
 
@@ -164,6 +169,12 @@ def close_lesson() -> None:
 def read_open() -> Sitting | None:
     """The lesson that is open, at one of its steps."""
     return state.read(_OPEN)
+
+
+def is_step_costly() -> bool:
+    """Whether what the open step asks takes many passes to work out."""
+    sitting = read_open()
+    return sitting is not None and sitting.step.costly
 
 
 def take_said() -> str:

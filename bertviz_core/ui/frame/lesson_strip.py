@@ -51,7 +51,7 @@ _PROMPTS: Mapping[type, str] = {
 def show_way(lesson: Lesson, number: int, label: str, key: str, **looks: Any) -> None:
     """A button that leads to a step, counted from 0, on the page on which it is asked; behind the last one to the end.
 
-    What was changed in the pass for another step is taken back.
+    All changes of the pass are taken back, one's own too: what is asked is about the pass without any.
     """
     if st.button(label, key=f"{key}-{lesson.name}-{number}", **looks):
         last = number >= len(lesson.steps)
@@ -114,7 +114,8 @@ def _show_body(sitting: Sitting) -> None:
         return
     step, numbers = sitting.step, sitting.worked.numbers
     with st.container(key="lesson-read", gap=None):
-        st.html(f"<p>{escape(fill(step.text, numbers))}</p>{_render_hints(sitting)}")
+        place = f'<p class="bv-faint">Look at: {escape(fill(step.place, numbers))}</p>' if sitting.in_view else ""
+        st.html(f"<p>{escape(fill(step.text, numbers))}</p>{place}{_render_hints(sitting)}")
     with st.container(key="lesson-do", gap=None):
         st.html(f'<p tabindex="-1"><b>{escape(fill(step.task, numbers))}</b></p>')
         if not sitting.here:

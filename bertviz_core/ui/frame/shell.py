@@ -31,7 +31,7 @@ from bertviz_core.ui.frame.folds import are_many_open
 from bertviz_core.ui.frame.follow import forget_followed
 from bertviz_core.ui.frame.keys import AGAINST, SHOW, VIEW, WALK
 from bertviz_core.ui.frame.labels import escape_markdown, tell_padding
-from bertviz_core.ui.frame.lesson import COVER, is_covered, open_lesson
+from bertviz_core.ui.frame.lesson import COVER, is_covered, is_step_costly, open_lesson
 from bertviz_core.ui.frame.lesson_strip import show_lesson, tell_unknown
 from bertviz_core.ui.frame.overflow import check_kept, kept_usable, tell_overflow
 from bertviz_core.ui.frame.place import choose_place
@@ -201,7 +201,7 @@ def _fill_bar(bar: Bar, info: site.PageInfo, view: View, asked: Asked) -> None:
 
 def _is_costly(view: View) -> bool:
     """Whether what is drawn takes much longer than usual, so that it waits for its lane and others need not."""
-    return is_long(len(view.trace.tokens)) or are_many_open()
+    return is_long(len(view.trace.tokens)) or are_many_open() or is_step_costly()
 
 
 def open_page(

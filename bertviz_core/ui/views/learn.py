@@ -78,6 +78,6 @@ def _make_scene(view: View) -> Scene:
 def show_notes() -> None:
     """Where answers are kept, and what lessons run on."""
     st.caption(
-        "Answers are kept as long as this tab is open, and nowhere else. Lessons run on your own sentence and model "
-        "too: put them in with the pencil above. Where a step needs what your sentence has not, it says so."
+        "Answers are forgotten when the page is loaded anew, and are in no link. Lessons run on your own sentence and "
+        "model too: put them in with the pencil above. Where a step needs what your sentence has not, it says so."
     )
