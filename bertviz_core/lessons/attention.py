@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 from bertviz_core.lessons import attention_keys as keys
-from bertviz_core.lessons.lesson import Choose, Lesson, Need, Number, Option, Pick, Slide, Step, Write, Wrong, otherwise
+from bertviz_core.lessons.attention_picture import draw_attention
+from bertviz_core.lessons.lesson import (
+    Choose,
+    Lesson,
+    Need,
+    Number,
+    OnPaper,
+    Option,
+    Pick,
+    Slide,
+    Step,
+    Write,
+    Wrong,
+    otherwise,
+)
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 
 LESSON = Lesson(
@@ -36,6 +50,7 @@ LESSON = Lesson(
             tell=keys.tell_key,
             covers=("headline", "drawer"),
             misconception="Rows and columns are the same thing.",
+            paper=OnPaper(task="In the row of {here}, ring the token that gets most."),
         ),
         Step(
             "direction",
@@ -61,6 +76,11 @@ LESSON = Lesson(
             tell=keys.tell_pair,
             covers=("drawer",),
             misconception="Attention is mutual: the matrix is symmetric.",
+            paper=OnPaper(
+                text="A weight says how much one token, whose row it is in, gives another one, whose column it is in.",
+                task="Which cell says how much {other} gives {here}? Write its row and its column. Is it more or "
+                "less than the other way round?",
+            ),
         ),
         Step(
             "negative",
@@ -125,6 +145,7 @@ LESSON = Lesson(
             covers=("headline", ATTENTION_WEIGHTS.path, "drawer"),
             need=Need("the first score is too far above the second, or level with it", keys.has_ratio),
             misconception="Weights are in proportion to scores.",
+            paper=OnPaper(task="How many times larger is the weight of {a}? To one decimal."),
         ),
         Step(
             "scale",
@@ -153,6 +174,12 @@ LESSON = Lesson(
             tell=keys.tell_share,
             need=Need("no divisor gives one token 90 % here", keys.is_divisible),
             misconception="Dividing all scores by one number changes nothing, since softmax normalizes anyway.",
+            paper=OnPaper(
+                text="Step 2 divides every dot product by √{width} = {root}. Another divisor would do as well, but "
+                "give other weights.",
+                task="Predict: does it take a smaller or a larger divisor to bring {a}, which now gets {w}, to 90 "
+                "%? Then try it in the app, and write down the divisor (88 to 92 will do).",
+            ),
         ),
         Step(
             "mask",
@@ -224,10 +251,16 @@ LESSON = Lesson(
             "In layer {layer}, head {head}, [MASK] looked at some tokens more than at others. Is that a habit of the "
             "head, or of this sentence?",
             "Write a sentence with one [MASK], and the token that you expect to get most of its attention.",
-            Write("Your sentence", "The token that gets most", keys.check_own),
+            Write(
+                "Your sentence",
+                "The token that gets most",
+                keys.check_own,
+                samples=(("She put the [MASK] on the table.", "put"), ("The old man sat by the [MASK].", "by")),
+            ),
             keys.work_own,
             hints=("In many heads [CLS] or a punctuation mark collects what is not needed.",),
             misconception="A head does the same in every sentence.",
         ),
     ),
+    draw_attention,
 )

@@ -183,6 +183,13 @@ def is_difference(tried: Tried) -> bool:
     return abs(tried.answer - (a - b)) < 0.02
 
 
+def list_weighed(scene: Scene) -> tuple[int, ...]:
+    """The keys whose weights are asked about, or give an answer away: of the negative dot product, and of a ratio."""
+    negative = _find_negative(scene)
+    pair = _rank(scene.read_row("scores")) if has_ratio(scene) else ()
+    return tuple(sorted({*pair, *(() if negative is None else (negative,))}))
+
+
 def share_at(scene: Scene, divisor: float) -> float:
     """What the strongest key would get, if the dot products were divided by this."""
     products = scene.read_row("products")

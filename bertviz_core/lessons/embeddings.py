@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bertviz_core.lessons import embeddings_keys as keys
-from bertviz_core.lessons.lesson import Choose, Lesson, Need, Number, Option, Step, Write, Wrong, otherwise
+from bertviz_core.lessons.embeddings_picture import draw_embeddings
+from bertviz_core.lessons.lesson import Choose, Lesson, Need, Number, OnPaper, Option, Step, Write, Wrong, otherwise
 
 LESSON = Lesson(
     "embeddings",
@@ -63,6 +64,7 @@ LESSON = Lesson(
             ),
             covers=("embeddings.sum", "embeddings.LayerNorm", "drawer"),
             misconception="The model looks a single number up for each word.",
+            paper=OnPaper(task="Add the three numbers. What is the sum, to two decimals?"),
         ),
         Step(
             "longest",
@@ -209,10 +211,11 @@ LESSON = Lesson(
             "One word, two uses: how far do the two vectors come apart?",
             "Write a sentence with one word twice, so that the cosine of the two is at least {apart} lower after the "
             "last layer than before the first.",
-            Write("Your sentence", "", keys.check_own),
+            Write("Your sentence", "", keys.check_own, samples=(("The light is too light to light the room.", ""),)),
             keys.work_own,
             hints=("Use the word in two grammatical roles.", "Put one of them at the very start."),
             misconception="A word means the same wherever it stands.",
         ),
     ),
+    draw_embeddings,
 )

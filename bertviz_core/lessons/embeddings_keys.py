@@ -23,19 +23,19 @@ _SUM, _NORM = Address("embeddings.sum"), Address("embeddings.LayerNorm")
 _POSITIONS = Address("embeddings.position_embeddings")
 
 
-def _read_rows(scene: Scene) -> np.ndarray:
+def read_rows(scene: Scene) -> np.ndarray:
     """The three rows that are added for the chosen token, in float64: (row, hidden)."""
     rows = [scene.trace[Address(f"embeddings.{name}").fix(token=scene.token)] for name in _ROWS]
     return np.stack(rows).astype(np.float64)
 
 
-def _find_component(scene: Scene) -> int:
+def find_component(scene: Scene) -> int:
     """The component that the page rings: nowhere is the sum larger in size."""
     return find_strongest(scene.trace[_SUM.fix(token=scene.token)])
 
 
 def _find_cell(scene: Scene) -> Address:
-    return _SUM.fix(token=scene.token, hidden=_find_component(scene))
+    return _SUM.fix(token=scene.token, hidden=find_component(scene))
 
 
 def work_size(scene: Scene) -> Worked:
@@ -54,7 +54,7 @@ def is_count(tried: Tried) -> bool:
 
 
 def _read_parts(scene: Scene) -> list[float]:
-    return _read_rows(scene)[:, _find_component(scene)].tolist()
+    return read_rows(scene)[:, find_component(scene)].tolist()
 
 
 def _tell_signs(scene: Scene) -> str:
@@ -67,7 +67,7 @@ def work_component(scene: Scene) -> Worked:
     total = float(scene.trace[cell])
     numbers = {
         "here": scene.here,
-        "c": str(_find_component(scene)),
+        "c": str(find_component(scene)),
         "parts": write_plain_sum(_read_parts(scene)),
         "signs": _tell_signs(scene),
         "sum": format_number(total),
@@ -87,7 +87,7 @@ def lacks_one(tried: Tried) -> bool:
 
 
 def work_longest(scene: Scene) -> Worked:
-    lengths = np.linalg.norm(_read_rows(scene), axis=1)
+    lengths = np.linalg.norm(read_rows(scene), axis=1)
     numbers = {
         "here": scene.here,
         "word": write_fixed(float(lengths[0]), 2),

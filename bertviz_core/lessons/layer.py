@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from bertviz_core.lessons import layer_keys as keys
 from bertviz_core.lessons.attention_keys import name_keys
-from bertviz_core.lessons.lesson import Choose, Lesson, Need, Number, Option, Pick, Step, Write, Wrong, otherwise
+from bertviz_core.lessons.layer_picture import draw_layer
+from bertviz_core.lessons.lesson import (
+    Choose,
+    Lesson,
+    Need,
+    Number,
+    OnPaper,
+    Option,
+    Pick,
+    Step,
+    Write,
+    Wrong,
+    otherwise,
+)
 from bertviz_core.lessons.sentences import has_head
 
 LESSON = Lesson(
@@ -53,6 +66,10 @@ LESSON = Lesson(
             covers=("residual", "drawer"),
             need=Need("the two vectors point almost the same or the opposite way here", keys.is_triangle),
             misconception="Vectors add like lengths.",
+            paper=OnPaper(
+                task="Draw the sum, from the beginning of the first arrow to the end of the "
+                "second, and measure it. How long is it?"
+            ),
         ),
         Step(
             "most",
@@ -75,6 +92,10 @@ LESSON = Lesson(
             tell=keys.tell_added,
             need=Need("the page shows only some of so many tokens at once", keys.is_short),
             misconception="The longest vector is the one that changed most.",
+            paper=OnPaper(
+                text="The bars stand for lengths: what was there, and behind it what attention adds.",
+                task="Ring the token to which attention adds most in this layer.",
+            ),
         ),
         Step(
             "norm",
@@ -100,6 +121,7 @@ LESSON = Lesson(
             covers=("drawer",),
             need=Need("the numbers of the sum are all but equal here", keys.is_normal),
             misconception="Normalizing makes a vector of length 1.",
+            paper=OnPaper(task="How long is the normalized vector? To one decimal."),
         ),
         Step(
             "moves",
@@ -220,6 +242,10 @@ LESSON = Lesson(
             covers=("headline", "drawer"),
             need=Need("the answer leads before the first layer, or there is no LM head", keys.has_lead),
             misconception="The last layer finds the answer.",
+            paper=OnPaper(
+                task="Predict: after which layer, 0 to {last}, does “{top}” lead for the first time? Then look in the "
+                "app, on the page Layers."
+            ),
         ),
         Step(
             "own",
@@ -229,11 +255,12 @@ LESSON = Lesson(
             "Is an easy blank filled early, and a hard one late?",
             "Write a sentence with one [MASK], and the layer after which you expect its answer to lead (0 to {last}; "
             "one off will do).",
-            Write("Your sentence", "The layer", keys.check_own),
+            Write("Your sentence", "The layer", keys.check_own, samples=(("Paris is the capital of [MASK].", "0"),)),
             keys.work_own,
             hints=("Try a fixed phrase, and a sentence that leaves much open.",),
             need=Need("this model has no LM head to ask", has_head),
             misconception="Every answer takes all layers.",
         ),
     ),
+    draw_layer,
 )

@@ -29,13 +29,13 @@ _TWINS = 0.999  # cosine of two entries from which on one is as good as the othe
 _ATTENDED = 0.01  # attention on a token that is replaced, so that it makes a difference
 
 
-def _measure(scene: Scene) -> Sums:
+def measure_tokens(scene: Scene) -> Sums:
     return measure_sums(scene.trace, scene.layer, ATTENTION)
 
 
-def _read_sum(scene: Scene) -> tuple[float, float, float, float]:
+def read_sum(scene: Scene) -> tuple[float, float, float, float]:
     """Lengths of what the chosen token was, of what attention adds, and of the sum; the angle of the first two."""
-    sums, token = _measure(scene), scene.token
+    sums, token = measure_tokens(scene), scene.token
     return float(sums.was[token]), float(sums.added[token]), float(sums.total[token]), float(sums.angles[token])
 
 
@@ -45,13 +45,13 @@ def _find_output(scene: Scene, leaf: str) -> Address:
 
 def is_triangle(scene: Scene) -> bool:
     """Whether the three answers to how long the sum is differ on screen."""
-    was, added, total, angle = _read_sum(scene)
+    was, added, total, angle = read_sum(scene)
     apart = min(abs(was + added - total), abs(total - abs(was - added)))
     return _LEAST <= angle <= _MOST and apart > 0.02
 
 
 def work_sum(scene: Scene) -> Worked:
-    was, added, total, angle = _read_sum(scene)
+    was, added, total, angle = read_sum(scene)
     way = "about that" if abs(angle - 90) <= _RIGHT else "less" if angle < 90 else "more"
     numbers = {
         "here": scene.here,
@@ -80,7 +80,7 @@ def find_added(scene: Scene, cell: Address) -> int | None:
 
 
 def work_most(scene: Scene) -> Worked:
-    added = _measure(scene).added
+    added = measure_tokens(scene).added
     most = int(added.argmax())
     numbers = {
         "top": scene.quote(most),
@@ -91,13 +91,13 @@ def work_most(scene: Scene) -> Worked:
 
 
 def is_longest_bar(tried: Tried) -> bool:
-    sums = _measure(tried.scene)
+    sums = measure_tokens(tried.scene)
     return tried.answer == int((sums.was + sums.added).argmax())
 
 
 def tell_added(tried: Tried) -> dict[str, str]:
     picked = int(tried.answer)
-    its = write_fixed(float(_measure(tried.scene).added[picked]), 2)
+    its = write_fixed(float(measure_tokens(tried.scene).added[picked]), 2)
     return {"picked": tried.scene.quote(picked), "its": its}
 
 
@@ -118,7 +118,7 @@ def work_norm(scene: Scene) -> Worked:
         "here": scene.here,
         "width": f"{scene.model.config.hidden_size:,}",
         "length": write_fixed(length, 2),
-        "before": write_fixed(_read_sum(scene)[2], 2),
+        "before": write_fixed(read_sum(scene)[2], 2),
     }
     return Worked(length, numbers, normalized)
 

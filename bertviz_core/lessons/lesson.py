@@ -89,13 +89,14 @@ class Verdict:
 class Write:
     """A word or a sentence of one's own. guess: what is to be foretold of it, if anything; check: marks both.
 
-    runs: whether it is a sentence, which the page then shows.
+    runs: whether it is a sentence, which the page then shows; samples: of what may be written, for who teaches.
     """
 
     label: str
     guess: str
     check: Callable[[Scene, str, str], Verdict]
     runs: bool = True
+    samples: tuple[tuple[str, str], ...] = ()
 
 
 Ask = Choose | Pick | Number | Slide | Write
@@ -132,6 +133,25 @@ class Need:
 
 
 @dataclass(frozen=True)
+class OnPaper:
+    """How a step is put on paper, where nothing can be clicked or covered.
+
+    text, task: in place of the step's own, where these will not do; their named places are filled in the same way.
+    """
+
+    text: str = ""
+    task: str = ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What a lesson is about, as it is printed: HTML; and what its empty boxes are to be filled with, in words."""
+
+    body: str
+    boxes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Step:
     """One idea, one task, one answer. Its texts have named places, which `work` fills from the pass.
 
@@ -139,7 +159,7 @@ class Step:
     the answer away, by a part of the addresses that its card names, or "headline", "tokens", or "page" for all of it;
     right: what is said then, unless the option says it; wrong: the first that fits is said, the last fits always; tell:
     more numbers of what was answered; misconception: what a wrong answer mostly comes from, for who teaches; costly:
-    whether the key takes many passes.
+    whether the key takes many passes; paper: how it is printed.
     """
 
     name: str
@@ -159,6 +179,7 @@ class Step:
     covers: tuple[str, ...] = ()
     need: Need | None = None
     costly: bool = False
+    paper: OnPaper = OnPaper()
 
     @property
     def once(self) -> bool:
@@ -168,8 +189,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Lesson:
-    """Steps in their order. line: what it is about; minutes: how long it takes; after: what one can do then; text: the
-    sentence that has all that its steps need."""
+    """Steps in their order. line: what it is about; minutes: how long it takes; after: what one can do then; draw: what
+    its handout shows of a pass; text: the sentence that has all that its steps need."""
 
     name: str
     title: str
@@ -177,6 +198,7 @@ class Lesson:
     minutes: int
     after: tuple[str, ...]
     steps: tuple[Step, ...]
+    draw: Callable[[Scene], Picture]
     text: str = "When in Rome, do as the [MASK] do."
 
     def find_step(self, name: str) -> int | None:

@@ -9,6 +9,7 @@ from bertviz_core.lessons.lesson import Choose, Number, Numbers, Pick, Slide, St
 from bertviz_core.lessons.scene import Scene
 from bertviz_core.tracing.remember import remember
 
+PLACE = re.compile(r"\{(\w+)\}")  # a named one of a text
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+(\.\d*)?")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)")
 _LONGEST = 40  # characters of a number
@@ -75,6 +76,27 @@ def tell_key(step: Step, scene: Scene, worked: Worked) -> str:
     if isinstance(step.ask, Choose | Pick):
         return list_options(step, scene, worked)[int(worked.key)]
     return f"{worked.key:g}"
+
+
+def tell_right(step: Step, scene: Scene, worked: Worked) -> str:
+    """What is said of the answer that is the key."""
+    if isinstance(step.ask, Choose | Pick):
+        return mark_index(step, scene, worked, int(worked.key)).says
+    return _mark(step, Tried(scene, worked, worked.key), right=True).says
+
+
+def tell_wrong(step: Step, worked: Worked) -> tuple[str, ...]:
+    """What is said of answers that are not the key, where that holds for any such answer."""
+    numbers = worked.numbers
+    if isinstance(step.ask, Choose):
+        others = [option for i, option in enumerate(step.ask.options) if i != int(worked.key) and option.wrong]
+        return tuple(f"‘{fill(option.label, numbers)}’: {fill(option.wrong, numbers)}" for option in others)
+    return tuple(fill(wrong.says, numbers) for wrong in step.wrong if list_places(wrong.says) <= numbers.keys())
+
+
+def list_places(text: str) -> frozenset[str]:
+    """The named places of a text."""
+    return frozenset(PLACE.findall(text))
 
 
 def read_number(typed: str) -> float | None:

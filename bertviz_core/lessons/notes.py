@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from bertviz_core.lessons.catalogue import LESSONS, find_lesson
 from bertviz_core.lessons.lesson import Choose, Lesson, Number, Pick, Slide, Step, Write
+from bertviz_core.lessons.marking import PLACE
 
 _PLANS = {45: ("tokens", "attention"), 90: ("tokens", "embeddings", "attention", "words")}  # minutes, and lessons
 _KINDS = {Choose: "choose", Pick: "click", Number: "type a number", Slide: "set a slider", Write: "write"}
-_PLACE = re.compile(r"\{\w+\}")
 _HEAD = """# Teaching with the lessons
 
 Written by `python -m bertviz_core.lessons > docs/teaching.md` from the lessons themselves.
@@ -30,6 +28,15 @@ the same step, unanswered, for everybody.
 In each plan the rest is for the class: let everybody answer before anybody says why, then ask somebody who was
 wrong what they thought. The last step of every lesson is a sentence of the student's own; compare a few of these at
 the end.
+
+## On paper
+
+On *Learn* each lesson has a **handout**: an A4 page with a picture of the pass, all tasks on the sentence that is open,
+room to write, and a code that leads a phone to the first step. Download it, open it in a browser and print it. *For the
+teacher: handouts with key* adds a second page with the answers, the usual misconceptions, and what to say to them.
+`python -m bertviz_core.lessons handouts --out FOLDER` writes all of them with their keys, as HTML and, where Chromium
+or Chrome is installed, as PDF; `--text`, `--model` and `--address` (where your students open the app) are yours to
+give.
 
 ## What is asked, and what goes wrong
 
@@ -66,5 +73,5 @@ def _write_lesson(lesson: Lesson) -> str:
 
 def _write_step(number: int, step: Step) -> str:
     kind = "predict" if step.once else _KINDS[type(step.ask)]
-    belief = _PLACE.sub("…", step.misconception).strip("()")
+    belief = PLACE.sub("…", step.misconception).strip("()")
     return f"| {number} | {step.title} | {step.page.replace('_', ' ')} | {kind} | {belief} |"

@@ -4,8 +4,21 @@ from __future__ import annotations
 
 from bertviz_core.lessons import tokens_keys as keys
 from bertviz_core.lessons.attention_keys import name_keys
-from bertviz_core.lessons.lesson import Choose, Lesson, Need, Number, Option, Pick, Step, Write, Wrong, otherwise
+from bertviz_core.lessons.lesson import (
+    Choose,
+    Lesson,
+    Need,
+    Number,
+    OnPaper,
+    Option,
+    Pick,
+    Step,
+    Write,
+    Wrong,
+    otherwise,
+)
 from bertviz_core.lessons.sentences import find_token
+from bertviz_core.lessons.tokens_picture import draw_tokens
 
 LESSON = Lesson(
     "tokens",
@@ -78,6 +91,10 @@ LESSON = Lesson(
             tell=keys.tell_id,
             need=Need("no token here stands twice", keys.has_repeated),
             misconception="The id of a word depends on where it stands or what it means.",
+            paper=OnPaper(
+                task="Write the sentence into the boxes, a token to a box, and each token’s id below it. Which is the "
+                "next token with exactly the same number as {a}? Write its position; the first token has position 0."
+            ),
         ),
         Step(
             "capitals",
@@ -152,6 +169,7 @@ LESSON = Lesson(
             covers=("the vocabulary", "drawer"),
             need=Need("this model cuts words as a grammar does, or by other rules than BERT’s", keys.has_example),
             misconception="Pieces are prefixes, stems and endings.",
+            paper=OnPaper(task="Predict how “{word}” is cut."),
         ),
         Step(
             "three",
@@ -160,7 +178,13 @@ LESSON = Lesson(
             "The search for the longest piece: the field “Another word”",
             "Frequent words are entries as a whole, rare ones mostly are not.",
             "Find a word that is cut into exactly three pieces.",
-            Write("A word", "", keys.check_three, runs=False),
+            Write(
+                "A word",
+                "",
+                keys.check_three,
+                runs=False,
+                samples=(("electroencephalography", ""), ("snowboarding", "")),
+            ),
             keys.work_three,
             hints=(
                 "Long and rare helps: names of diseases, of chemicals, of small towns.",
@@ -211,10 +235,11 @@ LESSON = Lesson(
             "The sentence, cut into tokens",
             "Now without help.",
             "Write a sentence with one long word, and how many tokens you expect.",
-            Write("Your sentence", "Its number of tokens", keys.check_own),
+            Write("Your sentence", "Its number of tokens", keys.check_own, samples=(("She likes snowboarding.", "6"),)),
             keys.work_own,
             hints=("Words, punctuation marks, the pieces of the long word, and two more.",),
             misconception="The number of tokens is the number of words.",
         ),
     ),
+    draw_tokens,
 )

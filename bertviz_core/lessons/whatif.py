@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bertviz_core.lessons import whatif_keys as keys
 from bertviz_core.lessons.attention_keys import name_keys
-from bertviz_core.lessons.lesson import Choose, Lesson, Need, Option, Pick, Step, Write, Wrong, otherwise
+from bertviz_core.lessons.lesson import Choose, Lesson, Need, OnPaper, Option, Pick, Step, Write, Wrong, otherwise
+from bertviz_core.lessons.whatif_picture import draw_whatif
 from bertviz_core.lessons.words_keys import find_token, has_predictions
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 
@@ -80,6 +81,11 @@ LESSON = Lesson(
             covers=("headline", "drawer", "cls.predictions.probs"),
             need=_NEEDED,
             misconception="The heads of the last layer, or the sharpest ones, matter most.",
+            paper=OnPaper(
+                text="Each of the {count} heads is set to 0 in turn, and the pass is run again. In the picture "
+                "stands what a head is worth to {word}, in points: with it, minus without it.",
+                task="Ring the head without which {word} loses most.",
+            ),
             costly=True,
         ),
         Step(
@@ -98,6 +104,11 @@ LESSON = Lesson(
             covers=("page", ATTENTION_WEIGHTS.path, "drawer"),
             need=_NEEDED,
             misconception="A head that matters can be recognized by its pattern.",
+            paper=OnPaper(
+                text="So {word} needs one head most: the one that you ringed.",
+                task="Guess: at which token does {here} look most in this head? Then look in the app, on the page "
+                "Heads.",
+            ),
             costly=True,
         ),
         Step(
@@ -132,6 +143,9 @@ LESSON = Lesson(
             hints=("A later layer reads what the earlier ones wrote.", "LayerNorm and softmax come in between."),
             need=Need("no two heads share the work without taking all of it", keys.has_two),
             misconception="Effects of parts add up to the whole.",
+            paper=OnPaper(
+                text="{word} has {p0}. Without one of two heads it loses {la} points; without the other one, {lb}."
+            ),
             costly=True,
         ),
         Step(
@@ -190,6 +204,10 @@ LESSON = Lesson(
             covers=("drawer",),
             need=Need("no word is needed for the first one", keys.has_needed_word),
             misconception="Words with much meaning matter most.",
+            paper=OnPaper(
+                task="Without which word of the sentence does {word}, now {p0}, lose most? Read the sentence without "
+                "each of them, and write it down."
+            ),
             costly=True,
         ),
         Step(
@@ -209,4 +227,5 @@ LESSON = Lesson(
             misconception="What one sentence shows holds for all.",
         ),
     ),
+    draw_whatif,
 )

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from bertviz_core.lessons import words_keys as keys
 from bertviz_core.lessons.attention_keys import name_keys
-from bertviz_core.lessons.lesson import Choose, Lesson, Need, Number, Option, Pick, Step, Write, Wrong, otherwise
+from bertviz_core.lessons.lesson import (
+    Choose,
+    Lesson,
+    Need,
+    Number,
+    OnPaper,
+    Option,
+    Pick,
+    Step,
+    Write,
+    Wrong,
+    otherwise,
+)
+from bertviz_core.lessons.words_picture import draw_words
 
 _PREDICTS = Need("this model has no LM head", keys.has_predictions)
 _SHARES, _LOGITS = "cls.predictions.probs", "cls.predictions.decoder"
@@ -36,6 +49,7 @@ LESSON = Lesson(
             covers=(_SHARES, _LOGITS, "headline", "drawer"),
             need=Need("the token that is looked at is not hidden", keys.is_hidden),
             misconception="The model looks up facts.",
+            paper=OnPaper(task="Before you read on: write a word that you expect among the model’s first {first}."),
         ),
         Step(
             "logit",
@@ -57,6 +71,7 @@ LESSON = Lesson(
             covers=(_SHARES, _LOGITS, "drawer"),
             need=_PREDICTS,
             misconception="A word has one neuron that speaks for it.",
+            paper=OnPaper(task="Work out the logit of {word}, to two decimals."),
         ),
         Step(
             "times",
@@ -82,6 +97,10 @@ LESSON = Lesson(
             covers=(_SHARES, _LOGITS, "headline", "drawer"),
             need=Need("no two neighbours in the ranking differ by a factor from 1.05 to 20", keys.has_pair),
             misconception="A logit is a kind of probability.",
+            paper=OnPaper(
+                text="The logits of {a} and {b} differ by {difference}; that of {a} is the larger one.",
+                task="How many times likelier is {a}? To two decimals.",
+            ),
         ),
         Step(
             "plusone",
@@ -168,6 +187,10 @@ LESSON = Lesson(
             covers=("drawer",),
             need=Need("the page’s table shows no single visible word that is least sure", keys.has_least_sure),
             misconception="A visible token is simply copied.",
+            paper=OnPaper(
+                task="Ring the visible word of the sentence at which the model is least sure: its first word has "
+                "least there."
+            ),
         ),
         Step(
             "own",
@@ -176,7 +199,12 @@ LESSON = Lesson(
             "Most likely words, at your [MASK]",
             "{word} leads at {here}, with {p}. What must a sentence have, so that the model is surer than not?",
             "Write a sentence with one [MASK] at which one word has more than 50 %, and that word.",
-            Write("Your sentence", "The word", keys.check_own),
+            Write(
+                "Your sentence",
+                "The word",
+                keys.check_own,
+                samples=(("Once upon a [MASK], there was a king.", "time"),),
+            ),
             keys.work_own,
             hints=(
                 "Fixed phrases and names leave little open.",
@@ -186,4 +214,5 @@ LESSON = Lesson(
             misconception="How sure the model is depends on the word, not on the sentence.",
         ),
     ),
+    draw_words,
 )

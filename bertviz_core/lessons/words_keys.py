@@ -84,7 +84,7 @@ def _multiply(scene: Scene) -> np.ndarray:
     return vector * scene.trace[_ROW.fix(vocab=find_top(scene))]
 
 
-def _read_parts(scene: Scene) -> tuple[float, float, float]:
+def read_parts(scene: Scene) -> tuple[float, float, float]:
     """Of the likeliest entry's logit: the products above 0, those below, and the bias."""
     terms = _multiply(scene)
     bias = float(scene.trace[_BIAS.fix(vocab=find_top(scene))])
@@ -93,7 +93,7 @@ def _read_parts(scene: Scene) -> tuple[float, float, float]:
 
 def work_logit(scene: Scene) -> Worked:
     terms, cell = _multiply(scene), SCORES.fix(token=scene.token, vocab=find_top(scene))
-    up, down, bias = _read_parts(scene)
+    up, down, bias = read_parts(scene)
     logit, most = float(scene.trace[cell]), float(np.abs(terms).max())
     few = most < max(up, -down) / 2
     numbers = {
@@ -111,13 +111,13 @@ def work_logit(scene: Scene) -> Worked:
 
 
 def is_without_bias(tried: Tried) -> bool:
-    up, down, _ = _read_parts(tried.scene)
+    up, down, _ = read_parts(tried.scene)
     return abs(tried.answer - up - down) <= WITHIN
 
 
 def is_all_added(tried: Tried) -> bool:
     """Whether the products below 0 were added as if they were above."""
-    up, down, bias = _read_parts(tried.scene)
+    up, down, bias = read_parts(tried.scene)
     return min(abs(tried.answer - up + down - bias), abs(tried.answer - up + down - abs(bias))) <= WITHIN
 
 
@@ -244,7 +244,7 @@ def find_visible(scene: Scene) -> list[int]:
     return [i for i, token in enumerate(scene.tokens) if token not in special]
 
 
-def _measure_sure(scene: Scene) -> dict[int, float]:
+def measure_sure(scene: Scene) -> dict[int, float]:
     """What the likeliest entry has at each visible token."""
     return remember(
         scene.trace,
@@ -257,12 +257,12 @@ def has_least_sure(scene: Scene) -> bool:
     """Whether one of at least two visible tokens is least sure, and the page's table shows it."""
     if not has_predictions(scene) or len(scene.tokens) > LISTED or len(find_visible(scene)) < 2:
         return False
-    first, second = sorted(_measure_sure(scene).values())[:2]
+    first, second = sorted(measure_sure(scene).values())[:2]
     return format_number(first) != format_number(second)
 
 
 def work_visible(scene: Scene) -> Worked:
-    sure = _measure_sure(scene)
+    sure = measure_sure(scene)
     least, most = min(sure, key=sure.__getitem__), max(sure, key=sure.__getitem__)
     numbers = {
         "sure": scene.quote(most),

@@ -156,9 +156,12 @@ def open_lesson(view: View, page: str) -> None:
     number = lesson.find_step(state.read(STEP)) if lesson else None
     state.take(_OPEN)
     if lesson is not None and number is not None:
-        chosen = view.chosen
-        scene = Scene(view.outcome.before, chosen.layer, chosen.head, chosen.token, get_store().get)
-        state.write(_OPEN, Sitting(lesson, number, page, scene))
+        state.write(_OPEN, Sitting(lesson, number, page, make_scene(view)))
+
+
+def make_scene(view: View) -> Scene:
+    """What a page looks at, for a step to ask about it."""
+    return Scene(view.outcome.before, view.chosen.layer, view.chosen.head, view.chosen.token, get_store().get)
 
 
 def close_lesson() -> None:

@@ -11,13 +11,13 @@ from bertviz_core.formula.texts import write_count
 from bertviz_core.lessons.catalogue import LESSONS, find_lesson
 from bertviz_core.lessons.lesson import Lesson
 from bertviz_core.lessons.marking import tell_score
-from bertviz_core.lessons.scene import Scene
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.keys import LESSON, STEP
-from bertviz_core.ui.frame.lesson import END, Answered, list_answered
+from bertviz_core.ui.frame.lesson import END, Answered, list_answered, make_scene
 from bertviz_core.ui.frame.lesson_strip import show_dots, show_way
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.views.learn_handout import show_handout, show_keys
 
 _STYLE = read_css(Path(__file__).with_name("learn.css"))
 _COLUMNS = 3
@@ -28,7 +28,7 @@ def show_end(view: View) -> None:
     lesson = find_lesson(state.read(LESSON)) if state.read(STEP) == END else None
     if lesson is None:
         return
-    answered = list_answered(lesson, _make_scene(view))
+    answered = list_answered(lesson, make_scene(view))
     again = [i for i, each in enumerate(answered) if not each.at_once]
     with st.container(border=True, key="learn-end", gap=None):
         st.html(
@@ -40,20 +40,22 @@ def show_end(view: View) -> None:
             place = LESSONS.index(lesson) + 1
             if place < len(LESSONS):
                 show_way(LESSONS[place], 0, f"Next lesson: {LESSONS[place].title} ›", "learn-next", type="primary")
+            show_handout(view, lesson, "end")
 
 
 def show_catalogue(view: View) -> None:
     """A card for each lesson."""
-    scene = _make_scene(view)
+    scene = make_scene(view)
     st.html(_STYLE)
     for first in range(0, len(LESSONS), _COLUMNS):
         columns = st.columns(_COLUMNS)
         for i, (column, lesson) in enumerate(zip(columns, LESSONS[first : first + _COLUMNS], strict=False), first + 1):
             with column, st.container(border=True, key=f"learn-{lesson.name}", gap=None, height="stretch"):
-                _show_card(i, lesson, list_answered(lesson, scene))
+                _show_card(view, i, lesson, list_answered(lesson, scene))
+    show_keys(view)
 
 
-def _show_card(number: int, lesson: Lesson, answered: tuple[Answered, ...]) -> None:
+def _show_card(view: View, number: int, lesson: Lesson, answered: tuple[Answered, ...]) -> None:
     about = f"{lesson.line} · {write_count(len(lesson.steps), 'step')} · {lesson.minutes} min"
     st.html(
         f"<h2><span>{number}</span> {escape(lesson.title)}</h2><p>{escape(about)}</p>{_list_after(lesson)}",
@@ -65,14 +67,11 @@ def _show_card(number: int, lesson: Lesson, answered: tuple[Answered, ...]) -> N
         show_way(lesson, todo, label, "learn-start")
         with st.container(key=f"learn-dots-{lesson.name}", horizontal=True, gap=None, width="content"):
             show_dots(lesson, answered)
+        show_handout(view, lesson)
 
 
 def _list_after(lesson: Lesson) -> str:
     return f"<ul>{''.join(f'<li>{escape(each)}</li>' for each in lesson.after)}</ul>"
-
-
-def _make_scene(view: View) -> Scene:
-    return Scene(view.outcome.before, view.chosen.layer, view.chosen.head, view.chosen.token)
 
 
 def show_notes() -> None:
