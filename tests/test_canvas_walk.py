@@ -1,4 +1,4 @@
-"""The walk of nine stops on the first page's canvas: played, stepped, left and interrupted."""
+"""The walk of ten stops on the first page's canvas: played, stepped, left and interrupted."""
 
 from bertviz_core.analysis.openings import open_key
 from tests.canvas import open_canvas, press, wait_for_query
@@ -11,12 +11,12 @@ def test_the_walk_is_played_stepped_and_left(still):
     still.page.wait_for_selector('.bvc[data-stop="1"]')
     press(still, "Space")
     wait_for_query(still, play="1")
-    for stop in range(2, 10):
+    for stop in range(2, 11):
         press(still, "ArrowRight")
         still.page.wait_for_selector(f'.bvc[data-stop="{stop}"]')
-        said = still.page.locator(".bvc-say p").inner_text()
+        said = still.page.locator(".bvc-say p").first.inner_text()
         assert said and said in still.page.locator(".bvc-live").text_content()
-    wait_for_query(still, play="9")
+    wait_for_query(still, play="10")
     press(still, "Escape")
     still.page.wait_for_selector('.bvc[data-stop=""]')
 

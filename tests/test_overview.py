@@ -117,7 +117,7 @@ def read_canvas(at):
 
 
 PLACE = {"level": "head", "layer": "3", "head": "5", "token": "2", "component": "200", "play": "4"}
-ELSEWHERE = {"level": "cell", "strip": "query", "component": "9999", "play": "10", "window": "512"}
+ELSEWHERE = {"level": "cell", "strip": "query", "component": "9999", "play": "11", "window": "512"}
 
 
 def test_the_url_says_the_place_of_the_canvas():

@@ -1,4 +1,4 @@
-"""The nine stops: every number in their sentences is the trace's, by a calculation of its own; what lights is drawn."""
+"""The ten stops: every number in their sentences is the trace's, by a calculation of its own; what lights is drawn."""
 
 import re
 from decimal import Decimal
@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import bertviz_core as bv
+from bertviz_core.documents.glossary import GLOSSARY
 from tests.canvas import draw, look, say
 from tests.derived.reading import find_numbers
-from tests.derived.truth import softmax
 from tests.factory import random_checkpoint
+from tests.plain_stops import Plain
 
 TEXTS = {
     "rome": ("When in Rome, do as the [MASK] do.", None),
@@ -33,177 +34,10 @@ def headless(tmp_path_factory):
     return bv.run(bv.load_model(random_checkpoint(tmp_path_factory.mktemp("plain"), kind="base")), "the cat sat on")
 
 
-class Plain:
-    """The calculations at a place, with NumPy on the recorded tensors and parameters."""
-
-    def __init__(self, trace, place):
-        self.trace, self.token, self.head = trace, place["token"], place["head"]
-        self.layer, self.component = place["layer"], place["component"]
-        self.own = f"encoder.layer.{self.layer}"
-        config = trace.model.config
-        self.config, self.width = config, config.hidden_size // config.num_attention_heads
-        q, k, v = (
-            trace[f"{self.own}.attention.self.{name}"][self.head].astype(float) for name in ("query", "key", "value")
-        )
-        self.q, self.keys, self.values = q[self.token], k, v
-        self.scores = k @ self.q / np.sqrt(self.width) + np.where(trace.encoding.mask, 0, -1e30)
-        self.shares = softmax(self.scores)
-
-    @property
-    def key(self):
-        """The word with the largest weight, if that is an even share; else whatever has the largest."""
-        special = self.trace.model.tokenizer.special_tokens
-        words = [i for i, text in enumerate(self.trace.tokens) if text not in special and i != self.token]
-        best = max(words, key=lambda i: self.shares[i], default=0)
-        enough = words and self.shares[best] * sum(self.trace.encoding.mask) >= 1
-        return best if enough else int(self.shares.argmax())
-
-    @property
-    def channel(self):
-        """The component that the sums are told at."""
-        added = self.trace[f"{self.own}.attention.output.dense"][self.token]
-        return int(np.abs(added[:64]).argmax()) if self.component is None else self.component
-
-    def cut(self):
-        count, padding = (self.trace.encoding.mask.count(real) for real in (1, 0))
-        return [
-            count,
-            *([padding] if padding else []),
-            self.config.vocab_size,
-            *self.where(self.token),
-            self.trace.encoding.ids[self.token],
-            0,
-            len(self.trace.tokens) - 1,
-        ]
-
-    def where(self, i):
-        """A position is named where the same token stands elsewhere too."""
-        return [i] if self.trace.tokens.count(self.trace.tokens[i]) > 1 else []
-
-    def look_up(self):
-        c, encoding, tables = self.channel, self.trace.encoding, "embeddings.{}.weight"
-        ids = [encoding.ids[self.token], self.token, encoding.segments[self.token]]
-        names = ("word_embeddings", "position_embeddings", "token_type_embeddings")
-        rows = [self.trace[tables.format(name)][i].astype(float) for name, i in zip(names, ids, strict=True)]
-        told = [number for row, i in zip(rows, ids, strict=True) for number in (row[c], i)]
-        return [
-            self.config.hidden_size,
-            c,
-            *self.where(self.token),
-            *told,
-            sum(rows)[c],
-            self.normalize("embeddings.LayerNorm", sum(rows))[c],
-        ]
-
-    def normalize(self, path, x):
-        spread = np.sqrt(x.var() + self.config.layer_norm_eps)
-        return self.trace[f"{path}.weight"] * (x - x.mean()) / spread + self.trace[f"{path}.bias"]
-
-    def offer(self):
-        lengths = [np.linalg.norm(x) for x in (self.q, self.keys[self.key], self.values[self.key])]
-        other = self.where(self.key) if self.key != self.token else []
-        return [
-            self.config.hidden_size,
-            self.config.num_attention_heads,
-            self.width,
-            self.head,
-            self.layer,
-            *self.where(self.token),
-            *other,
-            *lengths,
-        ]
-
-    def compare(self):
-        terms = self.q * self.keys[self.key]
-        return [
-            *self.where(self.token),
-            *self.where(self.key),
-            self.width,
-            terms[np.abs(terms).argmax()],
-            terms.sum(),
-            self.width,
-            terms.sum() / np.sqrt(self.width),
-        ]
-
-    def divide(self):
-        return [
-            self.scores.max(),
-            np.exp(self.scores - self.scores.max()).sum(),
-            *self.where(self.key),
-            self.shares[self.key],
-            *self.where(self.token),
-        ]
-
-    def collect(self):
-        result = self.shares @ self.values
-        c = int(np.abs(result).argmax())
-        parts = self.shares * self.values[:, c]
-        best = int(np.abs(parts).argmax())
-        return [*self.where(self.token), c, result[c], parts[best], *self.where(best)]
-
-    def add(self):
-        c, out = self.channel, f"{self.own}.attention.output"
-        before = f"encoder.layer.{self.layer - 1}.output.LayerNorm" if self.layer else "embeddings.LayerNorm"
-        skip = self.trace[before][self.token].astype(float)
-        heads = self.trace[f"{self.own}.attention.self.context"][self.token].astype(float)
-        added = heads @ self.trace[f"{out}.dense.weight"] + self.trace[f"{out}.dense.bias"]
-        x = skip + added
-        gamma, beta = (self.trace[f"{out}.LayerNorm.{name}"][c] for name in ("weight", "bias"))
-        return [
-            c,
-            *self.where(self.token),
-            skip[c],
-            self.config.num_attention_heads,
-            self.layer,
-            added[c],
-            x[c],
-            x.mean(),
-            np.sqrt(x.var() + self.config.layer_norm_eps),
-            gamma,
-            beta,
-            self.normalize(f"{out}.LayerNorm", x)[c],
-        ]
-
-    def fire(self):
-        x = self.trace[f"{self.own}.attention.output.LayerNorm"][self.token].astype(float)
-        before = (
-            x @ self.trace[f"{self.own}.intermediate.dense.weight"] + self.trace[f"{self.own}.intermediate.dense.bias"]
-        )
-        after = self.trace[f"{self.own}.intermediate.activation"][self.token]
-        taken = np.where(before > 0, before - after, 0)
-        named = [
-            int(np.abs(after).argmax()),
-            *([int(taken.argmax())] if taken.max() > 0.005 else []),
-            *([int(before.argmin())] if before.min() < 0 and after[before.argmin()] > -0.005 else []),
-        ]
-        told = [number for i in dict.fromkeys(named) for number in (i, before[i], after[i])]
-        return [len(before), self.layer, int((before > 0).sum()), 0, *self.where(self.token), *told]
-
-    def answer(self):
-        logits = self.trace["cls.predictions.decoder"][self.token].astype(float)
-        first, second = np.argsort(-logits)[:2]
-        shares = softmax(logits)
-        h = self.trace["cls.predictions.transform.LayerNorm"][self.token].astype(float)
-        weight, bias = (self.trace[f"cls.predictions.decoder.{name}"] for name in ("weight", "bias"))
-        return [
-            *self.where(self.token),
-            len(h),
-            h @ weight[:, first],
-            bias[first],
-            logits[first],
-            len(logits),
-            shares[first],
-            shares[second],
-        ]
-
-    def end(self):
-        last = self.config.num_hidden_layers - 1
-        vector = self.trace[f"encoder.layer.{last}.output.LayerNorm"][self.token]
-        best = int(np.abs(vector).argmax())
-        return [len(vector), *self.where(self.token), best, vector[best]]
-
-
-STOPS = (Plain.cut, Plain.look_up, Plain.offer, Plain.compare, Plain.divide, Plain.collect, Plain.add, Plain.fire)
+STOPS = (
+    Plain.cut, Plain.look_up, Plain.offer, Plain.compare, Plain.divide, Plain.collect, Plain.join, Plain.add,
+    Plain.fire,
+)  # fmt: skip
 
 
 def check_sentences(data, trace):
@@ -244,7 +78,7 @@ def test_padding_is_counted_by_itself(bundled):
 def test_parts_that_light_are_drawn(trace):
     data = draw(look(trace))
     drawn = {stage["id"] for stage in data["stages"]} | {"tokens", "words"}
-    assert len(data["stops"]) == 9 and sum(stop["seconds"] for stop in data["stops"]) <= 120
+    assert len(data["stops"]) == 10
     for stop in data["stops"]:
         named = {part for _, part in stop["sentence"] if part}
         tokens = {part for part in named if part.startswith("token:")}
@@ -254,6 +88,46 @@ def test_parts_that_light_are_drawn(trace):
         quoted = [text for text, part in stop["sentence"] if part in tokens]
         texts = [trace.tokens[int(part.partition(":")[2])] for _, part in stop["sentence"] if part in tokens]
         assert [text.partition("“")[2].partition("”")[0] for text in quoted] == texts
+
+
+def check_joined(joined, collected, trace):
+    """The heads side by side, times a column of the output matrix, head by head."""
+    products = np.array(joined["vector"]) * joined["weights"]
+    assert len(products) == joined["heads"] * joined["width"] == trace.model.config.hidden_size
+    parts = products.reshape(joined["heads"], joined["width"]).sum(axis=1)
+    np.testing.assert_allclose(joined["parts"], parts, atol=1e-3)
+    np.testing.assert_allclose(sum(joined["parts"]), joined["product"], atol=1e-9)
+    np.testing.assert_allclose(joined["product"] + joined["bias"], joined["value"], atol=1e-5)
+    at, number, weight, product, _ = joined["term"]
+    assert at == joined["head"] * joined["width"] + collected["component"] and number == collected["sum"]
+    assert number * weight == product
+
+
+def test_the_same_component_is_followed_from_stop_to_stop(trace):
+    for component in (None, 200):
+        stops = {stop["name"]: stop["worked"] for stop in draw(look(trace), component=component)["stops"]}
+        words = ("look up", "join", "add & normalize", "word")
+        found = {*(stops[name]["component"] for name in words), stops["collect"]["hidden"]}
+        assert found == {stops["neurons"]["onwards"]["component"]} and component in (None, *found)
+        assert stops["join"]["value"] == stops["add & normalize"]["added"]
+        assert stops["add & normalize"]["value"] == stops["neurons"]["onwards"]["skip"]
+
+
+def test_a_term_is_explained_once_where_it_is_first_used_in_the_words_of_the_glossary(trace):
+    stops = draw(look(trace))["stops"]
+    told = [(term, meaning) for stop in stops for term, meaning in stop["plain"]]
+    assert dict(told) == {term: GLOSSARY[term] for term, _ in told} and len(dict(told)) == len(told)
+    assert {"[CLS]", "component", "head", "length", "√d_k", "GELU"} == dict(told).keys()
+    for place, stop in enumerate(stops):
+        for term, _ in stop["plain"]:
+            used = {"√d_k": "√", "[CLS]": "special token"}.get(term, term).lower()
+            assert used in say(stop).lower(), term
+            assert not any(re.search(rf"\b{re.escape(used)}", say(other).lower()) for other in stops[:place]), term
+
+
+def test_what_a_model_does_not_have_is_not_explained(tmp_path):
+    trace = bv.run(bv.load_model(random_checkpoint(tmp_path, hidden_act="relu")), "the cat sat on")
+    assert "GELU" not in {term for stop in draw(look(trace))["stops"] for term, _ in stop["plain"]}
 
 
 def test_worked_numbers_add_up(trace):
@@ -270,6 +144,7 @@ def test_worked_numbers_add_up(trace):
     np.testing.assert_allclose(shares.sum() + divided["others"], 1, atol=1e-5)
     np.testing.assert_allclose(np.exp(np.array(divided["scores"]) - divided["largest"]), exponentials, rtol=1e-6)
     np.testing.assert_allclose(sum(collected["values"]) + collected["others"], collected["sum"], atol=1e-5)
+    check_joined(by_name["join"], by_name["collect"], trace)
     norm, word = by_name["add & normalize"], by_name["word"]
     steps = [norm["sum"] - norm["mean"], norm["centered"] / norm["deviation"], norm["normal"] * norm["gamma"]]
     np.testing.assert_allclose([norm["centered"], norm["normal"], norm["scaled"]], steps, atol=1e-5)
@@ -295,6 +170,15 @@ def work(value, like):
     return round(value, -like.as_tuple().exponent)
 
 
+def check_joined_as_printed(joined, told):
+    """Factors give their product, heads and bias their sum."""
+    number, weight, product, _, total, bias, value = [each for each in told if each.as_tuple().exponent]
+    assert work(number * weight, product) == product
+    assert work(total + bias, value) == value
+    fine = joined["digits"]["factors"]
+    assert work(sum(Decimal(f"{part:.{fine}f}") for part in joined["parts"]), total) == total
+
+
 def test_printed_numbers_work_out_to_the_last_digit(trace):
     """A reader with a pocket calculator finds every sum in a sentence right."""
     stops = {stop["name"]: stop for stop in draw(look(trace))["stops"]}
@@ -302,6 +186,7 @@ def test_printed_numbers_work_out_to_the_last_digit(trace):
     assert len(rows) == 3 and work(sum(rows), total) == total
     *_, products, width, score = read_printed(stops["compare"])
     assert work(products / width.sqrt(), score) == score
+    check_joined_as_printed(stops["join"]["worked"], read_printed(stops["join"]))
     *_, product, bias, logit, _ = read_printed(stops["word"])
     assert work(product + bias, logit) == logit
     norm = stops["add & normalize"]["worked"]

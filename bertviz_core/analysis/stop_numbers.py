@@ -1,4 +1,4 @@
-"""The numbers of the nine stops of a walk through the pass, as they are handed out.
+"""The numbers of the stops of a walk through the pass, as they are handed out.
 
 Every number is the trace's own or follows from it in float64; lists go row by row of the canvas's window. digits: with
 how many decimals sentence and picture print them.
@@ -120,14 +120,15 @@ class Divided:
 
 @dataclass(frozen=True)
 class Collected:
-    """One component of what the head hands on: the largest in size.
+    """One component of what the head hands on: the one that moves a component of the token's vector most.
 
-    alone: whether no other component is as large, or written alike; values: weight times value, row by row; largest:
-    the row that brings most; first: whether no other brings as much; others: what the rows outside the window bring
-    together; sum: as recorded.
+    hidden: that one; alone: whether no other moves it as much, or by a number that is written alike; values: weight
+    times value, row by row; largest: the row that brings most; first: whether no other brings as much; others: what the
+    rows outside the window bring together; sum: as recorded.
     """
 
     component: int
+    hidden: int
     alone: bool
     of: tuple[int, ...]
     shares: tuple[float, ...]
@@ -142,6 +143,34 @@ class Collected:
     @property
     def adds_up(self) -> bool:
         return _agree(sum(self.values) + self.others, self.sum)
+
+
+@dataclass(frozen=True)
+class Joined:
+    """One component of the attention output: the concatenated heads times a column of the output matrix, and a bias.
+
+    head, heads, width: the chosen one, how many there are, and how many numbers each brings; term: the product that is
+    followed, its component counted through all heads; vector, weights: the concatenated heads and the column, to five
+    decimals; parts: what each head brings, the sum of its products; product: of all heads; value: as recorded.
+    digits.factors: the decimals of what is summed up head by head.
+    """
+
+    component: int
+    head: int
+    heads: int
+    width: int
+    term: Term
+    vector: tuple[float, ...]
+    weights: tuple[float, ...]
+    parts: tuple[float, ...]
+    product: float
+    bias: float
+    value: float
+    digits: Digits
+
+    @property
+    def adds_up(self) -> bool:
+        return _agree(self.product + self.bias, self.value)
 
 
 @dataclass(frozen=True)
@@ -191,13 +220,25 @@ class Then:
     """What the program does with a layer's feed-forward output.
 
     added: adds what came in; normalized: normalizes the sum; put: but a change put numbers there; lost: none of what is
-    handed on is made from it, as the change put all of these.
+    handed on is made from it, as the change put all of these; component: one of what is handed on, of which skip came
+    in, written is what the neurons write with their bias, sum is both and value what LayerNorm makes of that.
     """
 
     added: bool
     normalized: bool
     put: bool
     lost: bool
+    component: int
+    skip: float
+    written: float
+    sum: float
+    value: float
+    digits: Digits
+
+    @property
+    def whole(self) -> bool:
+        """Whether what came in and what is written are added and normalized, and nothing else."""
+        return self.added and self.normalized and not (self.put or self.lost)
 
 
 @dataclass(frozen=True)
@@ -209,7 +250,7 @@ class Fired:
     shut: the one with the lowest pre-activation, None where that is not below 0 or something worth printing is left of
     it; active: how many are above 0; function: by its name, empty where a change put numbers in place of what it gives,
     of which then nothing is damped or shut; curve: points of it, from the lowest pre-activation that is listed to the
-    highest; then: what becomes of what they write.
+    highest; onwards: what becomes of what they write.
     """
 
     strongest: tuple[Neuron, ...]
@@ -220,7 +261,7 @@ class Fired:
     total: int
     function: str
     curve: tuple[tuple[float, float], ...]
-    then: Then
+    onwards: Then
 
 
 @dataclass(frozen=True)
@@ -248,11 +289,14 @@ class Logit:
 class Answered:
     """The softmax over the vocabulary at the chosen token.
 
-    words: word, logit, e^(logit − largest), probability, id; alone: whether no other logit is as high as the first, or
+    component, last: one of the last vector's, and its number; words: word, logit, e^(logit − largest), probability, id;
+    alone: whether no other logit is as high as the first, or
     written alike; others: the probability of all other words together; ranked: word, probability and id of the two most
     probable ones; tied: how many are as probable as the first of these.
     """
 
+    component: int
+    last: float
     words: tuple[tuple[str, float, float, float, int], ...]
     alone: bool
     denominator: float
@@ -271,21 +315,17 @@ class Answered:
 
 @dataclass(frozen=True)
 class Ended:
-    """Without an LM head: the largest number in size of the chosen token's last vector.
-
-    alone: whether no other is as large, or written alike; heads: what reads the last vectors instead.
-    """
+    """Without an LM head: one component of the chosen token's last vector. heads: what reads these vectors instead."""
 
     component: int
     value: float
-    alone: bool
     width: int
     heads: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Stops:
-    """All nine, in the order of the computation."""
+    """All of them, in the order of the computation."""
 
     cut: Cut
     looked_up: LookedUp
@@ -293,6 +333,7 @@ class Stops:
     compared: Compared
     divided: Divided
     collected: Collected
+    joined: Joined
     normalized: Normalized
     fired: Fired
     word: Answered | Ended

@@ -1,4 +1,4 @@
-"""The nine stops of a walk through the pass: at each, one calculation of the chosen place with all of its numbers."""
+"""The stops of a walk through the pass: at each, one calculation of the chosen place with all of its numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bertviz_core.analysis.add_norm import adds_input, gives_normalized, read_ep
 from bertviz_core.analysis.attention import DotProduct, multiply_terms
 from bertviz_core.analysis.canvas import EMBEDDING, WIDTH, Spot
 from bertviz_core.analysis.claims import stands_out
-from bertviz_core.analysis.digits import Digits, find_fewest, fit_chain, fit_product, fit_quotient, fit_results, fit_sum
+from bertviz_core.analysis.digits import Digits, find_fewest, fit_chain, fit_product, fit_quotient, fit_sum
 from bertviz_core.analysis.feed_forward import find_activation
 from bertviz_core.analysis.made_from import is_put, is_put_throughout, work_out
 from bertviz_core.analysis.openings import open_key
@@ -20,7 +20,6 @@ from bertviz_core.analysis.predictions import PROBS, SCORES, rank_words, run_sof
 from bertviz_core.analysis.ranking import find_strongest, rank_top
 from bertviz_core.analysis.stop_numbers import (
     Answered,
-    Collected,
     Compared,
     Cut,
     Divided,
@@ -35,6 +34,7 @@ from bertviz_core.analysis.stop_numbers import (
     Term,
     Then,
 )
+from bertviz_core.analysis.stops_heads import collect_values, join_heads, list_values, split_rows
 from bertviz_core.analysis.walk import sample_function
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.functions import Function
@@ -51,19 +51,21 @@ _HEAD, _DECODER = Address("cls.predictions.transform.LayerNorm"), "cls.predictio
 
 
 def work_stops(trace: Trace, spot: Spot) -> Stops:
-    """The nine calculations at a place."""
+    """The calculations at a place; the same component of the token's vector is followed through all of them."""
     key = open_key(trace, spot.layer, spot.head, spot.token).key
     component = _choose_component(trace, spot)
+    collected = collect_values(trace, spot, component)
     return Stops(
         _cut(trace, spot),
         _look_up(trace, spot, component),
         _offer(trace, spot, key),
         _compare(trace, spot, key),
         _divide(trace, spot, key),
-        _collect(trace, spot),
+        collected,
+        join_heads(trace, spot, component, collected.component),
         _normalize(trace, spot, component),
-        _fire(trace, spot),
-        _answer(trace, spot) if PROBS in trace else _end(trace, spot),
+        _fire(trace, spot, component),
+        _answer(trace, spot, component) if PROBS in trace else _end(trace, spot, component),
     )
 
 
@@ -145,12 +147,12 @@ def _divide(trace: Trace, spot: Spot, key: int) -> Divided:
         trace[row.enter(leaf).fix(head=spot.head, query=spot.token)].astype(np.float64) for leaf in ("scores", "probs")
     )
     terms = np.exp(scores - scores.max())
-    inside, outside = _split(spot, len(scores))
+    inside, outside = split_rows(spot, len(scores))
     return Divided(
         tuple(spot.window),
-        _list(scores[inside]),
-        _list(terms[inside]),
-        _list(shares[inside]),
+        list_values(scores[inside]),
+        list_values(terms[inside]),
+        list_values(shares[inside]),
         float(scores.max()),
         float(terms.sum()),
         float(shares[outside].sum()),
@@ -158,34 +160,6 @@ def _divide(trace: Trace, spot: Spot, key: int) -> Divided:
         float(shares[key]),
         bool(np.allclose(terms / terms.sum(), shares, atol=1e-4)),
         fit_sum([*terms[inside].tolist(), float(terms[outside].sum())], float(terms.sum()), (1, 2)),
-    )
-
-
-def _collect(trace: Trace, spot: Spot) -> Collected:
-    own, width = SELF_ATTENTION.in_layer(spot.layer), trace.model.config.head_dim
-    result = trace[own.enter("context").fix(token=spot.token)][spot.head * width : (spot.head + 1) * width]
-    component = find_strongest(result)
-    shares = trace[own.enter("probs").fix(head=spot.head, query=spot.token)].astype(np.float64)
-    values = trace[own.enter("value").fix(head=spot.head, head_dim=component)].astype(np.float64)
-    parts = shares * values + 0.0
-    inside, outside = _split(spot, len(parts))
-    largest, others, total = find_strongest(parts), float(parts[outside].sum()), float(result[component])
-    fitted = fit_sum([*_list(parts[inside]), others], total, (1, 2))
-    rows = [((float(shares[i]), float(values[i])), float(parts[i])) for i in spot.window]
-    factors = fit_results(rows, fitted.terms, lambda share, value: share * value)
-    alone, first = (stands_out(np.abs(of), at, format_number) for of, at in ((result, component), (parts, largest)))
-    return Collected(
-        component,
-        alone,
-        tuple(spot.window),
-        _list(shares[inside]),
-        _list(parts[inside]),
-        largest,
-        first,
-        float(parts[largest]),
-        others,
-        total,
-        replace(fitted, factors=factors),
     )
 
 
@@ -253,7 +227,7 @@ def _find_deviation(trace: Trace, spot: Spot, out: Address) -> float:
     return float((total[best] - mean) / normal[best]) if normal[best] else 0.0
 
 
-def _fire(trace: Trace, spot: Spot) -> Fired:
+def _fire(trace: Trace, spot: Spot, component: int) -> Fired:
     inner = Address.in_layer(spot.layer, "intermediate")
     before, after = (trace[inner.enter(leaf).fix(token=spot.token)] for leaf in ("dense", "activation"))
     given = not is_put(trace, inner.enter("activation").fix(token=spot.token))
@@ -277,7 +251,7 @@ def _fire(trace: Trace, spot: Spot) -> Fired:
         len(after),
         name_function(function) if given else "",
         _draw_function(function, inputs) if given else (),
-        _find_then(trace, spot),
+        _find_then(trace, spot, component),
     )
 
 
@@ -288,16 +262,22 @@ def _draw_function(function: Function, inputs: Sequence[float]) -> tuple[tuple[f
     return tuple(zip(x.round(_FINE).tolist(), sample_function(function, x).round(_FINE).tolist(), strict=True))
 
 
-def _find_then(trace: Trace, spot: Spot) -> Then:
+def _find_then(trace: Trace, spot: Spot, component: int) -> Then:
     module = Address.in_layer(spot.layer, "output")
     norm, sums = module.enter("LayerNorm"), [module.enter(leaf).fix(token=spot.token) for leaf in ("dense", "residual")]
     ways = [*sums, *(each.fix(token=spot.token) for each in (norm.enter("normalized"), norm))]
     put = any(is_put(trace, each) for each in sums) or _is_norm_put(trace, norm, spot)
     lost = any(is_put_throughout(trace, each) for each in ways)
-    return Then(adds_input(trace, module), gives_normalized(trace, norm), put, lost)
+    at, before = {"token": spot.token, "hidden": component}, Address.in_layer(spot.layer, "attention.output.LayerNorm")
+    skip, written, total, value = (
+        float(trace[each.fix(**at)]) for each in (before, module.enter("dense"), module.enter("residual"), norm)
+    )
+    digits = fit_sum([skip, written], total)
+    given = adds_input(trace, module), gives_normalized(trace, norm)
+    return Then(*given, put, lost, component, skip, written, total, value, digits)
 
 
-def _answer(trace: Trace, spot: Spot) -> Answered:
+def _answer(trace: Trace, spot: Spot, component: int) -> Answered:
     logits, probs = (trace[address.fix(token=spot.token)] for address in (SCORES, PROBS))
     running = run_softmax(logits)
     words = tuple(
@@ -309,6 +289,8 @@ def _answer(trace: Trace, spot: Spot) -> Answered:
     digits = fit_sum([*(term for _, _, term, _, _ in words), rest], float(running.sums[-1]), (1, 2))
     best = words[0][4]
     return Answered(
+        component,
+        float(trace[_find_last(trace).fix(token=spot.token, hidden=component)]),
         words,
         stands_out(logits, best, format_number),
         float(running.sums[-1]),
@@ -331,21 +313,10 @@ def _work_logit(trace: Trace, spot: Spot, word: int) -> Logit:
     return Logit(terms, rest, len(h), total, bias, value, digits)
 
 
-def _end(trace: Trace, spot: Spot) -> Ended:
-    last = Address.in_layer(trace.model.config.num_hidden_layers - 1, "output.LayerNorm").fix(token=spot.token)
-    vector = trace[last]
-    component = find_strongest(vector)
-    alone = stands_out(np.abs(vector), component, format_number)
-    return Ended(component, float(vector[component]), alone, len(vector), trace.model.heads)
+def _end(trace: Trace, spot: Spot, component: int) -> Ended:
+    vector = trace[_find_last(trace).fix(token=spot.token)]
+    return Ended(component, float(vector[component]), len(vector), trace.model.heads)
 
 
-def _split(spot: Spot, total: int) -> tuple[slice, np.ndarray]:
-    """The window's rows, and which ones lie outside it."""
-    inside = slice(spot.window.start, spot.window.stop)
-    outside = np.ones(total, dtype=bool)
-    outside[inside] = False
-    return inside, outside
-
-
-def _list(values: np.ndarray) -> tuple[float, ...]:
-    return tuple(values.tolist())
+def _find_last(trace: Trace) -> Address:
+    return Address.in_layer(trace.model.config.num_hidden_layers - 1, "output.LayerNorm")

@@ -8,6 +8,7 @@ import { arrange } from "../../bertviz_core/ui/components/canvas/layout.js";
 import { listGroups } from "../../bertviz_core/ui/components/canvas/layout_stops.js";
 import { ease, mix, mixFrames, stretchFrame, within } from "../../bertviz_core/ui/components/canvas/motion.js";
 import { drawnColumns, namePart, spokenKey, stageOf, tellColumns } from "../../bertviz_core/ui/components/canvas/parts.js";
+import { STOP } from "../../bertviz_core/ui/components/canvas/place.js";
 import { openCanvas, settle } from "./scene.js";
 
 const PLACE = { level: "pass", layer: 0, head: 0, token: 1, component: null, stop: 0, strip: null };
@@ -84,10 +85,10 @@ test("a layer, a head, and a strip alone", () => {
 });
 
 test("every stop has its picture, beside what it is about", () => {
-  const shown = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((stop) => shownParts(arrange(makeScene({ stop, layer: 1, level: "layer" }))).join(" "));
+  const shown = Object.values(STOP).map((stop) => shownParts(arrange(makeScene({ stop, layer: 1, level: "layer" }))).join(" "));
   assert.deepEqual(shown, [
     "tokens panel", "tokens panel embedding", "tokens output.0 query key value panel", "tokens query key matrix panel",
-    "tokens query key matrix panel", "tokens matrix value collect context panel", "tokens output.0 added sum norm panel",
+    "tokens query key matrix panel", "tokens matrix value collect context panel", "tokens context added panel", "tokens output.0 added sum norm panel",
     "tokens norm neurons.1 sum2 output.1 panel", "tokens output.1 panel",
   ]);
 });
@@ -154,9 +155,9 @@ test("a part draws the stage of the chosen layer and head, none while its number
   assert.deepEqual(["matrix", "query", "context", "sum", "output.0", "embedding"].map(drawn), [
     "head.weights", "head.query", "head.context", "sum", "output.0", "embedding",
   ]);
-  canvas.place.stop = 4;
+  canvas.place.stop = STOP.compare;
   assert.equal(drawn("matrix"), "head.scores");
-  canvas.place.stop = 7;
+  canvas.place.stop = STOP.join;
   assert.equal(drawn("context"), "context");
   canvas.go({ stop: 0, head: 1 });
   assert.deepEqual([drawn("matrix"), drawn("query"), drawn("context"), drawn("weights")], [undefined, undefined, undefined, "weights"]);

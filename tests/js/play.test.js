@@ -1,12 +1,14 @@
-// The walk: nine stops one after the other, by themselves or by hand, and what is said on the way.
+// The walk: ten stops one after the other, by themselves or by hand, and what is said on the way.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { countSteps } from "../../bertviz_core/ui/components/canvas/play.js";
+import { STOP } from "../../bertviz_core/ui/components/canvas/place.js";
+import { MOTION, timeStops } from "../../bertviz_core/ui/components/canvas/reading.js";
 import { writeTrack } from "../../bertviz_core/ui/components/canvas/play_words.js";
 import { clock } from "./page.js";
-import { makeData, openCanvas, settle } from "./scene.js";
+import { drawnTexts, makeData, openCanvas, settle } from "./scene.js";
 
 const press = (canvas, key, more = {}) => canvas.stage.send("keydown", { key, ...more });
 const walk = (document, key, more = {}) => document.send("keydown", { key, ...more });
@@ -15,27 +17,81 @@ test("what plays goes from stop to stop after their seconds, and rests at the la
   const { canvas, sent } = openCanvas();
   press(canvas, " ");
   assert.deepEqual([canvas.place.stop, canvas.player.playing], [1, true]);
-  clock.pass(5900);
+  const [first, second, ...others] = timeStops(canvas);
+  clock.pass(1000 * first - 100);
   assert.equal(canvas.place.stop, 1);
-  clock.pass(200); // the first stop takes six seconds
+  clock.pass(200);
   assert.deepEqual([canvas.place.stop, canvas.place.level], [2, "pass"]);
   assert.deepEqual(sent, []); // while it plays nothing is said
-  clock.pass(9100);
+  clock.pass(1000 * second + 100);
   assert.deepEqual([canvas.place.stop, canvas.place.level], [3, "layer"]);
-  const rest = canvas.data.stops.slice(2).reduce((all, { seconds }) => all + seconds, 0);
-  clock.pass(1000 * rest + 2000);
-  assert.deepEqual([canvas.place.stop, canvas.player.playing], [9, false]);
+  clock.pass(1000 * others.reduce((all, each) => all + each, 0) + 2000);
+  assert.deepEqual([canvas.place.stop, canvas.player.playing], [10, false]);
   settle();
-  assert.deepEqual(sent, [["go", { stop: 9, level: "pass" }]]);
+  assert.deepEqual(sent, [["go", { stop: 10, level: "pass" }]]);
   press(canvas, " ");
   assert.equal(canvas.place.stop, 1); // from the beginning
 });
 
+test("a stop stands as long as its words take who reads 200 of them a minute", () => {
+  const { canvas } = openCanvas();
+  const seconds = timeStops(canvas);
+  assert.equal(seconds.length, Object.keys(STOP).length);
+  canvas.data.stops.forEach(({ title, sentence, plain }, i) => {
+    const told = [title, sentence.map(([text]) => text).join(""), ...plain.flat()].join(" ").split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
+    const { canvas: there } = openCanvas({ stop: i + 1, level: canvas.data.stops[i].level });
+    const drawn = ["picture", "titles"].flatMap((layer) => Object.values(drawnTexts(there, layer))).join(" ").split(/\s+/);
+    const words = told.length + drawn.filter((word) => /\p{L}{2}/u.test(word)).length;
+    assert.ok(Math.abs(seconds[i] - Math.max(MOTION[i] + 1, (words * 60) / 200)) < 1e-9, `stop ${i + 1}: ${words} words, ${seconds[i]} s`);
+    assert.ok(words / seconds[i] <= 200 / 60 + 1e-9);
+  });
+});
+
+test("while one points at the picture or the sentence its time stands still, and the picture comes about", () => {
+  for (const name of ["stage", "line"]) {
+    const { canvas } = openCanvas();
+    const part = name === "stage" ? canvas.stage : canvas.player.line;
+    press(canvas, " ");
+    part.send("pointerenter", {});
+    clock.pass(1000 * timeStops(canvas)[0] + 9000);
+    assert.deepEqual([canvas.place.stop, canvas.player.playing, canvas.player.time], [1, true, 1]);
+    assert.match(canvas.chrome.readout.innerHTML, /the walk waits while you point/);
+    part.send("pointerleave", {});
+    assert.ok(!/the walk waits/.test(canvas.chrome.readout.innerHTML));
+    clock.pass(1000 * timeStops(canvas)[0]);
+    assert.equal(canvas.place.stop, 2);
+  }
+});
+
+test("what is new at a stop is explained below its sentence, and said", () => {
+  const { canvas } = openCanvas({ stop: STOP.ask, level: "layer" });
+  const { plain } = canvas.data.stops[STOP.ask - 1];
+  assert.ok(plain.length > 0);
+  for (const [term, meaning] of plain) assert.ok(canvas.player.line.innerHTML.includes(`<p class="bvc-plain"><b>${term}</b> ${meaning}</p>`));
+  canvas.player.goTo(STOP.ask);
+  for (const [, meaning] of plain) assert.ok(canvas.chrome.live.textContent.includes(meaning));
+});
+
+test("the last stop leads on to the first lesson, by the link that the server made", () => {
+  const { canvas } = openCanvas({ stop: 9, level: "layer" });
+  assert.ok(!canvas.player.line.innerHTML.includes("lesson"));
+  canvas.player.goTo(10);
+  assert.ok(canvas.player.line.innerHTML.includes(`data-does="lesson" class="bvc-main">Go on: lesson 1 · ${canvas.data.lesson} ›</button>`));
+  let clicked = 0;
+  const app = { dataset: { testScriptState: "notRunning" }, querySelector: (wanted) => wanted === ".st-key-canvas-lesson a" && { click: () => clicked++ } };
+  canvas.root.closest = () => app;
+  canvas.chrome.click({ target: { closest: () => ({ dataset: { does: "lesson" } }) } });
+  assert.equal(clicked, 0); // where it went is said first
+  canvas.asked = null; // the server has answered
+  clock.pass(200);
+  assert.equal(clicked, 1);
+});
+
 test("Tab reaches one stop of the track: the one that is shown, before the walk the first", () => {
-  for (const [stop, reached] of [[0, 1], [1, 1], [4, 4], [9, 9]]) {
+  for (const [stop, reached] of [[0, 1], [1, 1], [4, 4], [10, 10]]) {
     const html = writeTrack({ ...openCanvas().canvas.player, playing: false, speed: 1, stop, stops: makeData().stops });
-    const all = [...html.matchAll(/data-does="stop:(\d)"[^>]*tabindex="(-?\d)"/g)];
-    assert.equal(all.length, 9);
+    const all = [...html.matchAll(/data-does="stop:(\d+)"[^>]*tabindex="(-?\d)"/g)];
+    assert.equal(all.length, 10);
     assert.deepEqual(all.filter(([, , tab]) => tab === "0").map(([, number]) => Number(number)), [reached]);
   }
 });
@@ -98,7 +154,7 @@ test("with Shift one goes through the steps of a stop", () => {
 test("what was stepped through by hand plays on from where it stands", () => {
   const { canvas, document } = openCanvas();
   const { player } = canvas;
-  for (let stop = 1; stop <= 9; stop++) {
+  for (let stop = 1; stop <= 10; stop++) {
     player.goTo(stop);
     clock.pass(10_000);
     walk(document, "ArrowLeft", { shiftKey: true });
@@ -112,7 +168,7 @@ test("what was stepped through by hand plays on from where it stands", () => {
 
 test("a stop has as many steps as it lists", () => {
   const counts = makeData().stops.map(countSteps);
-  assert.deepEqual(counts, [4, 6, 6, 4, 4, 4, 6, 8, 8]); // the products of the fourth land a little sooner: 4 · 1.12
+  assert.deepEqual(counts, [4, 6, 6, 4, 4, 4, 2, 6, 8, 8]); // the products of the fourth land a little sooner: 4 · 1.12
   assert.equal(countSteps({ worked: { terms: Array(50) } }), 56);
 });
 
@@ -127,9 +183,9 @@ test("Escape and its button end the walk, at the level of its stop", () => {
 test("each stop is said in its sentence, its parts in the colours of their stages", () => {
   const { canvas } = openCanvas();
   canvas.player.goTo(4);
-  assert.match(canvas.chrome.live.textContent, /^4 of 9, compare: “the” asks, “\[SEP\]” offers: 4 products/);
+  assert.match(canvas.chrome.live.textContent, /^4 of 10, compare: “the” asks, “\[SEP\]” offers: 4 products/);
   const html = canvas.player.line.innerHTML;
-  assert.match(html, /<span class="bvc-number">4\/9<\/span>/);
+  assert.match(html, /<span class="bvc-number">4\/10<\/span>/);
   assert.match(html, /<b data-part="token:1" class="bvc-kind-prediction">“the”<\/b>/);
   assert.match(html, /<b data-part="head.query" class="bvc-kind-query"> asks<\/b>/);
   assert.match(html, /<b data-part="head.scores" class="bvc-kind-attention">1\.80<\/b>/);
@@ -138,24 +194,26 @@ test("each stop is said in its sentence, its parts in the colours of their stage
 test("the track shows where one is, what is done, and how fast it goes", () => {
   const { canvas } = openCanvas({ stop: 3, level: "layer" });
   const html = canvas.player.track.innerHTML;
-  const stops = [...html.matchAll(/data-does="stop:(\d)" (.*?) tabindex="(-?\d)" style="left:([\d.]+)%/g)];
+  const stops = [...html.matchAll(/data-does="stop:(\d+)" (.*?) tabindex="(-?\d)" style="left:([\d.]+)%/g)];
   assert.deepEqual(stops.map(([, , state]) => state), [
-    'class="bvc-done"', 'class="bvc-done"', 'aria-current="step"', "", "", "", "", "", "",
+    'class="bvc-done"', 'class="bvc-done"', 'aria-current="step"', "", "", "", "", "", "", "",
   ]);
-  assert.deepEqual(stops.map(([, , , tab]) => tab), ["-1", "-1", "0", "-1", "-1", "-1", "-1", "-1", "-1"]);
-  assert.deepEqual([stops[0][4], Number(stops[8][4]).toFixed(1)], ["4.6", "95.4"]);
+  assert.deepEqual(stops.map(([, , , tab]) => tab), ["-1", "-1", "0", "-1", "-1", "-1", "-1", "-1", "-1", "-1"]);
+  assert.deepEqual([stops[0][4], Number(stops[9][4]).toFixed(1)], ["4.6", "95.4"]);
   assert.match(html, /aria-label="Play"/);
   canvas.player.hurry();
   canvas.player.hurry();
   assert.match(canvas.player.track.innerHTML, />½×<\/button>/);
   const fill = canvas.player.track.querySelector(".bvc-fill");
   canvas.player.progress();
-  assert.equal(fill.style.width, `${(90.8 * 2) / 8}%`);
+  assert.equal(fill.style.width, `${(90.8 * 2) / 9}%`);
 });
 
 test("before the walk its line says what it is", () => {
   const { canvas } = openCanvas();
-  assert.match(canvas.player.line.innerHTML, /Nine stops from the characters to the word, in about 2 minutes\./);
+  const minutes = Math.round(timeStops(canvas).reduce((all, each) => all + each, 0) / 60);
+  assert.ok(canvas.player.line.innerHTML.includes(`10 stops from the characters to the word, in about ${minutes} minutes.`));
+  assert.ok(canvas.chrome.actions.innerHTML.includes(`(${minutes} min)`));
 });
 
 test("a part of the sentence that is pointed at is lit, a token as its row", () => {

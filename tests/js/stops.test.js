@@ -3,11 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { STOP } from "../../bertviz_core/ui/components/canvas/place.js";
+import { placeLetters } from "../../bertviz_core/ui/components/canvas/stops/cut.js";
 import { listNeurons, placeNeurons } from "../../bertviz_core/ui/components/canvas/stops/neurons.js";
-import { atProduct, drawWaterfall, runSums, writeOutcome } from "../../bertviz_core/ui/components/canvas/stops/products.js";
-import { spread } from "../../bertviz_core/ui/components/canvas/stops/softmax.js";
-import { drawScaleChange, drawSteps, placeSteps, writeOperation, writeTurned } from "../../bertviz_core/ui/components/canvas/stops/steps.js";
-import { makeSketch, openPage } from "./page.js";
+import { openPage } from "./page.js";
 import { drawnTexts, makeData, openCanvas } from "./scene.js";
 
 const BOX = { x: 100, y: 4, w: 700, h: 400 };
@@ -21,20 +20,57 @@ const draw = (stop, more = {}, options = {}) => {
   return { canvas, texts: drawnTexts(canvas, "picture"), shapes: canvas.sketches.picture.shown };
 };
 
-test("1: each piece stands at its entry of the vocabulary", () => {
-  const { texts, shapes } = draw(1);
+test("1: the letters of each piece stand over it, and beside it its entry of the vocabulary", () => {
+  const { canvas, texts, shapes } = draw(STOP.cut);
   assert.deepEqual([texts["caption 0"], texts["caption 1"]], ["4 tokens,", "each an entry of the vocabulary of 101"]);
   assert.deepEqual([0, 1, 2, 3].map((i) => [texts[`piece ${i}`], texts[`id ${i}`]]), [["[CLS]", "2"], ["the", "62"], ["cat", "63"], ["[SEP]", "3"]]);
-  assert.deepEqual([texts["axis start"], texts["axis end"]], ["entry 0", "100"]);
-  const x = (i) => Number(shapes.get(`tick ${i}`).element.attributes.x);
-  assert.ok(Math.abs((x(1) - x(0)) / (x(2) - x(1)) - 60) < 1); // entries 2, 62, 63
+  const letters = (row) => Object.keys(texts).filter((key) => key.startsWith(`letter ${row} `)).map((key) => texts[key]).join("");
+  assert.deepEqual([0, 1, 2, 3].map(letters), ["", "the", "cat", ""]); // nobody typed the special tokens
+  assert.ok(shapes.has("stream 1") && !shapes.has("stream 0"));
+  [1, 2].forEach((row) => {
+    const { x, w } = box(shapes, `tile ${row}`);
+    canvas.data.letters[row].text.split("").forEach((_, i) => {
+      const at = Number(shapes.get(`letter ${row} ${i}`).element.attributes.x);
+      assert.ok(at > x && at < x + w, `letter ${i} of ${row} stands over its piece`);
+    });
+  });
 });
 
-test("2: three rows are added and normalized, on a scale of its own", () => {
-  const { texts } = draw(2);
+test("1: letters fly from the text to their piece, and are there in the end", () => {
+  const { canvas } = draw(STOP.cut);
+  const flying = (time) => {
+    canvas.player.time = time;
+    canvas.draw();
+    return Object.keys(drawnTexts(canvas, "picture")).filter((key) => key.startsWith("flying")).length;
+  };
+  assert.deepEqual([flying(0), flying(1)], [0, 0]);
+  assert.ok(flying(0.4) > 0);
+});
+
+test("1: pieces of one word stand closer than words, and where a text is too long each piece has its letters beside it", () => {
+  openPage();
+  const typed = [{ text: "un", apart: false }, { text: "seen", apart: false }, { text: "cat", apart: true }];
+  const [un, seen, cat] = placeLetters(BOX, typed);
+  assert.ok(un.over && seen.x === un.end && cat.x > seen.end);
+  const long = placeLetters(BOX, Array(80).fill(typed[1]));
+  assert.ok(long.every(({ over, x, next, end }) => !over && x === long[0].x && next > end));
+});
+
+test("2: three rows are added and normalized, all on one scale", () => {
+  const { texts, shapes } = draw(STOP.lookUp);
   assert.deepEqual([0, 1, 2].map((i) => texts[`number ${i}`]), ["−0.52", "0.29", "0.19"]);
   assert.deepEqual([texts["operation 0"], texts["operation 1"], texts["operation 2"]], ["−0.515", "+ 0.805", "+ (−0.099)"]);
-  assert.deepEqual([texts["number 4"], texts["reached 4"], texts.under], ["0.86", "result", "component 6 of each, added, then normalized"]);
+  assert.deepEqual([texts["number 3"], texts["reached 3"], texts.under], ["0.86", "result", "component 6 of each, added, then normalized"]);
+  const { rows: [[, , word], [, , position]], sum, normalized } = makeData().stops[STOP.lookUp - 1].worked;
+  const { y1, y2 } = shapes.get("leap 3").element.attributes;
+  near(box(shapes, "step 0").h / box(shapes, "step 1").h, Math.abs(word / position));
+  near(Math.abs(y1 - y2) / box(shapes, "step 1").h, Math.abs((normalized - sum) / position));
+});
+
+test("2: a sum that a change put there is no sum of the rows", () => {
+  const stops = makeData().stops.map((stop, i) => (i === 1 ? { ...stop, worked: { ...stop.worked, sum: 3, adds_up: false } } : stop));
+  const { texts } = draw(STOP.lookUp, {}, { more: { stops } });
+  assert.deepEqual([texts["name 3"], texts["number 3"], texts["reached 2"], texts["name 4"]], ["a change", "3.00", undefined, "LayerNorm"]);
 });
 
 test("3: query, key and value with their lengths", () => {
@@ -126,13 +162,61 @@ test("6: what lies out of sight is told with what the tokens that were not sent 
   assert.ok(!/out of sight/.test(draw(6).texts.under));
 });
 
-test("7: a quotient and a result that a change put there come after what the steps give", () => {
+test("7: each head's products are summed up, and the bias", () => {
+  const { texts, shapes } = draw(STOP.join);
+  const { vector, weights, parts, product, bias, value, width, heads, term } = makeData().stops[STOP.join - 1].worked;
+  parts.forEach((part, head) => {
+    const products = vector.map((number, i) => number * weights[i]).slice(head * width, (head + 1) * width);
+    near(products.reduce((all, each) => all + each, 0), part, 1e-3);
+    near(Number(texts[`brought ${head}`].replace("−", "-")), part, 0.01);
+  });
+  near(parts.reduce((all, each) => all + each, 0), product, 1e-6);
+  near(product + bias, value, 1e-4);
+  const bars = parts.map((_, i) => box(shapes, `landing ${i}`));
+  near(bars[1].h / bars[0].h, Math.abs(parts[1] / parts[0]), 0.05);
+  bars.forEach(({ x }, head) => assert.equal(x, box(shapes, `heads ${head * width}`).x)); // each under its own numbers
+  assert.equal([...shapes.keys()].filter((key) => /^column \d+$/.test(key)).length, heads * width);
+  const [one, other, made] = [0, 2, 4].map((i) => Number(texts[`product ${i}`].replace("−", "-")));
+  near(one * other, made, 1e-2);
+  near(box(shapes, "ringed heads").x + 1.5, box(shapes, `heads ${term[0]}`).x, 0.1);
+  assert.match(texts.outcome, / = /);
+});
+
+test("7: what a change puts in place of the sum is not called its outcome", () => {
+  const stops = makeData().stops.map((stop, i) => (i === 6 ? { ...stop, worked: { ...stop.worked, value: 9, adds_up: false } } : stop));
+  assert.match(draw(STOP.join, {}, { more: { stops } }).texts.outcome, / ≠ 9\.0/);
+});
+
+test("7: heads come about one after the other, and on a phone the chosen one has its number", () => {
+  const { canvas } = draw(STOP.join);
+  canvas.player.time = 0.2;
+  canvas.draw();
+  assert.ok(!("brought 0" in drawnTexts(canvas, "picture")));
+  const { texts } = draw(STOP.join, {}, { width: 390, height: 420, page: { innerWidth: 390 } });
+  assert.ok("brought 0" in texts && "outcome" in texts);
+});
+
+test("the same component is spoken of at every stop", () => {
+  const { stops, size } = makeData();
+  const worked = Object.fromEntries(Object.entries(STOP).map(([name, stop]) => [name, stops[stop - 1].worked]));
+  const said = [worked.lookUp.component, worked.collect.hidden, worked.join.component, worked.add.component, worked.neurons.onwards.component, worked.word.component];
+  assert.deepEqual(new Set(said).size, 1);
+  assert.equal(worked.join.term[0], makeData().place.head * size.head_width + worked.collect.component);
+  near(worked.add.added, worked.join.value, 1e-6);
+  near(worked.neurons.onwards.skip, worked.add.value, 1e-6);
+  const spoken = Object.values(STOP).map((stop) => [...draw(stop).shapes].flatMap(([, { attributes }]) => attributes["data-spoken"] ?? []));
+  assert.deepEqual(spoken, [
+    [], ["embedding"], ["output.0"], [], [], [], ["added"], ["output.0", "added", "sum", "norm"], ["norm", "sum2", "output.1"], ["output.1"],
+  ]);
+});
+
+test("8: a quotient and a result that a change put there come after what the steps give", () => {
   const put = (more) => {
-    const stops = makeData().stops.map((stop, i) => (i === 6 ? { ...stop, worked: { ...stop.worked, ...more } } : stop));
-    return draw(7, {}, { more: { stops } }).texts;
+    const stops = makeData().stops.map((stop, i) => (i === 7 ? { ...stop, worked: { ...stop.worked, ...more } } : stop));
+    return draw(8, {}, { more: { stops } }).texts;
   };
   const names = (texts) => [1, 2, 3, 4, 5, 6].map((i) => texts[`name ${i}`]);
-  const { centered, deviation, scaled, beta } = makeData().stops[6].worked;
+  const { centered, deviation, scaled, beta } = makeData().stops[7].worked;
   const divided = put({ normal_put: true, normal: 3 });
   assert.deepEqual(names(divided), ["attention", "mean", "σ", "a change", "γ", "β"]);
   assert.deepEqual([divided["number 3"].replace("−", "-"), divided["number 4"]], [(centered / deviation).toFixed(4), "3.0000"]);
@@ -143,39 +227,39 @@ test("7: a quotient and a result that a change put there come after what the ste
   for (const { under } of [divided, result]) assert.match(under, /added, changed, then normalized/);
 });
 
-test("7: what was there and what was found, added and normalized", () => {
-  const { texts } = draw(7);
+test("8: what was there and what was found, added and normalized", () => {
+  const { texts } = draw(8);
   assert.deepEqual([0, 1, 2, 3, 4, 5].map((i) => texts[`number ${i}`]), ["−1.3159", "−2.9984", "−2.7865", "−1.9370", "−2.9735", "−2.4175"]);
   assert.deepEqual([1, 2, 3, 4, 5].map((i) => texts[`name ${i}`]), ["attention", "mean", "σ", "γ", "β"]);
   assert.deepEqual([texts["caption 0"], texts["caption 1"], texts["caption 2"]], ["What was there", "+", "what was found"]);
-  const stops = makeData().stops.map((stop, i) => (i === 6 ? { ...stop, worked: { ...stop.worked, residual: false, adds_up: false } } : stop));
-  const changed = draw(7, {}, { more: { stops } }).texts;
+  const stops = makeData().stops.map((stop, i) => (i === 7 ? { ...stop, worked: { ...stop.worked, residual: false, adds_up: false } } : stop));
+  const changed = draw(8, {}, { more: { stops } }).texts;
   assert.deepEqual([changed["caption 0"], changed["name 1"]], ["Only", "a change"]);
   assert.match(changed.under, /without the residual, changed, then normalized/);
 });
 
-test("7: without what was there, what was found is added to nothing, changed or not", () => {
+test("8: without what was there, what was found is added to nothing, changed or not", () => {
   const start = (more) => {
-    const stops = makeData().stops.map((stop, i) => (i === 6 ? { ...stop, worked: { ...stop.worked, ...more } } : stop));
-    const { shapes, texts } = draw(7, {}, { more: { stops } });
+    const stops = makeData().stops.map((stop, i) => (i === 7 ? { ...stop, worked: { ...stop.worked, ...more } } : stop));
+    const { shapes, texts } = draw(8, {}, { more: { stops } });
     return [texts["name 0"], box(shapes, "step 0"), texts["number 0"].replace("−", "-")];
   };
-  const { added } = makeData().stops[6].worked;
+  const { added } = makeData().stops[7].worked;
   for (const whole of [true, false]) {
     const [name, { h }, reached] = start({ residual: false, adds_up: whole, sum: added });
     assert.deepEqual([name, reached, h > 3], ["attention", added.toFixed(4), true]);
   }
 });
 
-test("7: what multiplies has other digits than what is added", () => {
+test("8: what multiplies has other digits than what is added", () => {
   const digits = { total: 4, terms: 1, factors: 3, exact: true };
-  const stops = makeData().stops.map((stop, i) => (i === 6 ? { ...stop, worked: { ...stop.worked, digits } } : stop));
-  const { texts } = draw(7, {}, { more: { stops } });
+  const stops = makeData().stops.map((stop, i) => (i === 7 ? { ...stop, worked: { ...stop.worked, digits } } : stop));
+  const { texts } = draw(8, {}, { more: { stops } });
   assert.deepEqual([1, 2, 3, 4, 5].map((i) => texts[`operation ${i}`]), ["+ (−1.7)", "− (−0.2)", "÷ 1.439", "× 1.535", "+ 0.6"]);
 });
 
-test("8: the strongest neurons, and those that are damped or shut off", () => {
-  const { texts } = draw(8);
+test("9: the strongest neurons, and those that are damped or shut off", () => {
+  const { texts } = draw(9);
   assert.deepEqual([texts["caption 0"], texts["caption 1"]], ["6 of 16 neurons", "are above 0"]);
   assert.deepEqual([texts["neuron 0"], texts["in 0"], texts["out 0"]], ["13", "2.91", "2.90"]);
   assert.match(texts.under, /^GELU at “the”/);
@@ -186,86 +270,34 @@ test("8: the strongest neurons, and those that are damped or shut off", () => {
   assert.ok(placeNeurons({ x: 0, y: 0, w: 800, h: 400 }, 6).list.x > 432); // beside it
 });
 
-test("8: neurons that all write negative numbers have bars of their sizes, too", () => {
+test("9: what all neurons write into the component, unless a change decides it", () => {
+  const number = (text) => Number(text.replace("−", "-"));
+  const { texts } = draw(STOP.neurons);
+  const { skip, written, sum, value } = makeData().stops[STOP.neurons - 1].worked.onwards;
+  const [from, more, added, normalized] = texts.outcome.match(/−?[\d.]+/g).map(number);
+  [[from, skip], [more, written], [added, sum], [normalized, value]].forEach(([told, real]) => near(Math.abs(told), Math.abs(real), 0.01));
+  const stops = makeData().stops.map((stop, i) => (
+    i === 8 ? { ...stop, worked: { ...stop.worked, onwards: { ...stop.worked.onwards, whole: false } } } : stop
+  ));
+  assert.equal(draw(STOP.neurons, {}, { more: { stops } }).texts.outcome, undefined);
+});
+
+test("9: neurons that all write negative numbers have bars of their sizes, too", () => {
   const strongest = [[3, -0.5, -0.16], [5, -1, -0.15], [7, -2, -0.04]];
   const stops = makeData().stops.map((stop, i) => (
-    i === 7 ? { ...stop, worked: { ...stop.worked, strongest, damped: null, shut: null } } : stop
+    i === 8 ? { ...stop, worked: { ...stop.worked, strongest, damped: null, shut: null } } : stop
   ));
-  const { shapes } = draw(8, {}, { more: { stops } });
+  const { shapes } = draw(9, {}, { more: { stops } });
   const wide = [0, 1, 2].map((i) => box(shapes, `fired ${i}`).w);
   near(wide[1] / wide[0], 0.15 / 0.16);
   near(wide[2] / wide[0], 0.04 / 0.16);
 });
 
-test("9: the logit of the best word, and the shares of all", () => {
-  const { texts } = draw(9);
+test("10: the logit of the best word, and the shares of all", () => {
+  const { texts } = draw(10);
   assert.equal(texts.outcome, "3.43 + 0.23 = 3.66");
   assert.deepEqual([texts["name 0"], texts["score 0"], texts["term 0"], texts["share 0"]], ["c", "3.66", "1.000", "c 15\u00a0%"]);
   assert.equal(texts["others name"], "93 others"); // of 101, 8 of them listed
-  const stops = makeData().stops.map((stop, i) => (i === 8 ? { ...stop, worked: { width: 8, component: 3, value: -2.5 } } : stop));
-  assert.match(draw(9, {}, { more: { stops } }).texts.under, /the layers end with 8 numbers for each piece; component 3: −2\.5000/);
-});
-
-test("a sum is written with its signs, and shorter where a sign can be turned", () => {
-  assert.equal(writeOperation({ sign: "+", operand: -0.5 }, 2), "+ (−0.50)");
-  assert.equal(writeOperation({ sign: "÷", operand: 2 }, 1), "÷ 2.0");
-  assert.deepEqual([["+", -0.5], ["−", -0.5], ["−", 0.5], ["×", -2]].map(([sign, operand]) => writeTurned({ sign, operand }, 1)), [
-    "− 0.5", "+ 0.5", "− 0.5", "× (−2.0)",
-  ]);
-  assert.deepEqual([writeOutcome(true, 1.5, { total: 1 }), writeOutcome(false, 1.5, { total: 1 })], ["= 1.5", "≠ 1.5"]);
-});
-
-test("steps of two scales share a zero, each as large as there is room", () => {
-  const chart = placeSteps(BOX, [[{ from: 0, to: 1 }, { from: 1, to: -1 }], [{ from: 0, to: 10 }]]);
-  assert.equal(chart.pitch, (700 - 16) / 3);
-  assert.deepEqual(chart.scales.map((scale) => scale(0)), [chart.zero, chart.zero]);
-  assert.ok(chart.scales[0](1) >= 88 - 1e-9 && chart.scales[1](10) >= 88 - 1e-9);
-  assert.ok(chart.scales[0](1) < chart.zero && chart.scales[0](-1) <= 316 + 1e-9);
-  assert.ok(chart.units[0] > chart.units[1]);
-});
-
-test("steps come about one after the other, down in grey", () => {
-  openPage();
-  const chart = placeSteps(BOX, [[{ name: "one", from: 0, to: 2, kind: "norm" }, { name: "two", sign: "+", operand: -3, from: 2, to: -1, kind: "ffn" }]]);
-  const at = (time) => {
-    const sketch = makeSketch();
-    drawSteps({ colors: { negative: "grey" } }, sketch, chart, { total: 1, terms: 1, factors: 2 }, time);
-    return sketch.drawn;
-  };
-  assert.ok(!("step 0" in at(0)) && "step 0" in at(0.25) && !("step 1" in at(0.25)));
-  const done = at(1);
-  assert.deepEqual([done["step 0"].more.fill, done["step 1"].more.fill], ["var(--bvc-norm)", "grey"]);
-  assert.deepEqual([done["number 0"].text, done["number 1"].text], ["2.0", "−1.0"]);
-  assert.equal(done["step 1"].at.y, chart.scales[0](2));
-});
-
-for (const [units, words] of [[[60, 20], "drawn 3.0 × smaller"], [[20, 60], "drawn 3.0 × larger"], [[20, 20], "drawn 1.0 × smaller"]]) {
-  test(`on the next scale a number is ${words}`, () => {
-    openPage();
-    const sketch = makeSketch();
-    const scales = units.map((unit) => (value) => -value * unit);
-    drawScaleChange(sketch, { x: (i) => i * 200, wide: 50, pitch: 200, units, scales, names: 0 }, 1, 2, 1);
-    assert.equal(sketch.drawn["change label"].text, words);
-    assert.deepEqual([sketch.drawn.change.y1, sketch.drawn.change.y2], scales.map((scale) => scale(2)));
-  });
-}
-
-test("numbers are added each from where the one before ended", () => {
-  openPage();
-  assert.deepEqual(runSums([1, -3, 5]), [1, -2, 3]);
-  assert.deepEqual([atProduct(1, [1, 2, 3]), atProduct(3, [1, 2, 3])], [0, 0]);
-  const sketch = makeSketch();
-  const parts = [{ value: 1 }, { value: -3 }, { value: 5, wide: 50 }];
-  const { starts } = drawWaterfall({ colors: { negative: "grey" } }, sketch, BOX, { parts, landed: 2, digits: 1, kind: "norm" });
-  const { "landing 0": first, "landing 1": second, "sum number": sum } = sketch.drawn;
-  assert.ok(Math.abs(second.at.h / first.at.h - 3) < 1e-9);
-  assert.deepEqual([first.more.fill, second.more.fill, sum.text], ["var(--bvc-norm)", "grey", "−2.0"]);
-  assert.deepEqual([starts[0], starts[3] - starts[2]], [114, 50]);
-  assert.equal(sketch.drawn["landing 2"].at.h, 3); // has not come yet
-});
-
-test("labels are at least a line apart, in order and within bounds", () => {
-  assert.deepEqual(spread([10, 12, 100], 5, 200), [10, 25, 100]);
-  assert.deepEqual(spread([95, 98], 5, 100), [85, 100]);
-  assert.deepEqual(spread([1, 2], 5, 100), [5, 20]);
+  const stops = makeData().stops.map((stop, i) => (i === 9 ? { ...stop, worked: { width: 8, component: 3, value: -2.5 } } : stop));
+  assert.match(draw(10, {}, { more: { stops } }).texts.under, /the layers end with 8 numbers for each piece; component 3: −2\.5000/);
 });

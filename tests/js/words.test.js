@@ -37,7 +37,19 @@ test("the crumbs lead back up, and let go of what is chosen", () => {
   assert.deepEqual(crumbs({ level: "layer", strip: "sum" }), [
     "The whole pass›Layer 1›Residual sum", ["level:pass", "level:layer"],
   ]);
-  assert.deepEqual(crumbs({ stop: 2 }), ["The whole pass›stop 2 of 9", ["level:pass"]]);
+  assert.deepEqual(crumbs({ stop: 2 }), ["The whole pass›stop 2 of 10", ["level:pass"]]);
+});
+
+test("a stop inside of a layer says which of the layers that is", () => {
+  const title = (place, more) => openCanvas(place, { more }).canvas.chrome.title.innerHTML;
+  for (const [i, { level }] of makeData().stops.entries()) {
+    const html = title({ stop: i + 1, level });
+    assert.equal(/bvc-layers/.test(html), level !== "pass", `stop ${i + 1}`);
+  }
+  const boxes = (html) => [...html.matchAll(/<i( class="bvc-here")?><\/i>/g)].map(([, here]) => Boolean(here));
+  assert.deepEqual(boxes(title({ stop: 4, level: "head", layer: 1 })), [false, true]);
+  assert.match(text(title({ stop: 4, level: "head", layer: 1 })), /layer 1; the same happens in each of the 2 layers/);
+  assert.equal(boxes(title({ stop: 4, level: "head", layer: 1 }, { size: { ...makeData().size, layers: 24 } })).length, 24);
 });
 
 test("the headline answers: what a head looks at, what a layer does", () => {
@@ -106,7 +118,7 @@ test("the card of a token's words begins at its row and stays between the first 
 test("other sentences are offered, and the one that is seen is not", () => {
   const { canvas, sent } = openCanvas({}, { more: { sentence: "When in Rome, do as the [MASK] do." } });
   const html = canvas.chrome.actions.innerHTML;
-  assert.deepEqual([...html.matchAll(/data-does="(example:\d)"/g)].map(([, does]) => does), ["example:1"]);
+  assert.deepEqual([...html.matchAll(/data-does="(example:\d)"/g)].map(([, does]) => does), ["example:1", "example:2", "example:3"]);
   canvas.chrome.click({ target: { closest: () => ({ dataset: { does: "example:1" } }) } });
   const { text: words, pair } = canvas.data.examples[1];
   assert.deepEqual(sent, [["example", { text: words, pair }]]);

@@ -30,12 +30,13 @@ from bertviz_core.analysis.walk import list_beginnings
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN_AXES
+from bertviz_core.lessons.catalogue import LESSONS
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.frame import choices, keys, site, state, url
 from bertviz_core.ui.frame.controls import EXAMPLES, LONGEST_TEXT
 from bertviz_core.ui.frame.follow import note
-from bertviz_core.ui.frame.keys import COMPONENT, HEAD, STORY_OF, TOKEN, WINDOW, Key
+from bertviz_core.ui.frame.keys import CHANGES, COMPONENT, HEAD, LESSON, STEP, STORY_OF, TOKEN, WALK, WINDOW, Key
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.resources import get_drawn
 from bertviz_core.ui.frame.state import Sent
@@ -76,6 +77,7 @@ def show_canvas(view: View) -> None:
     for remark in remarks:
         st.info(remark, icon=":material/info:")
     _link_story(view)
+    _link_lesson()
     note(_STREAM, COMPONENT)
     _canvas(
         key=_CANVAS.name,
@@ -96,6 +98,14 @@ def _link_story(view: View) -> None:
         if asked and name:
             place = {keys.LAYER: str(chosen.layer), HEAD: str(chosen.head), TOKEN: str(asked["token"]), STORY_OF: name}
             site.show_link(site.get_page("story"), query=place)
+
+
+def _link_lesson() -> None:
+    """A link to the first lesson, which the canvas follows at the end of the walk: to a pass without changes."""
+    first = LESSONS[0]
+    with st.container(key="canvas-lesson"):
+        query = {LESSON: first.name, STEP: "1", CHANGES: "", WALK: ""}
+        site.show_link(site.get_page(first.steps[0].page), first.title, query=query)
 
 
 def find_story(trace: Trace, asked: Mapping[str, object]) -> str | None:
@@ -196,6 +206,8 @@ def make_data(view: View, place: Place) -> dict[str, object]:
         "changed": view.outcome.changed,
         "why": _tell_choice(view),
         "whole": WHOLE,
+        "lesson": LESSONS[0].title,
+        "letters": _list_letters(view, place.spot.window),
         "colors": {
             **list_colors(view.colors),
             "paper": view.colors.paper,
@@ -206,6 +218,17 @@ def make_data(view: View, place: Place) -> dict[str, object]:
         "examples": [asdict(example) for example in EXAMPLES],
         **_share_numbers(view, place, faces, key),
     }
+
+
+def _list_letters(view: View, window: range) -> list[dict[str, object] | None]:
+    """What was typed where each token of the window stands, and whether blanks lie before it; None for nothing."""
+    tokenizer, texts = view.trace.model.tokenizer, (view.text, view.pair or "")
+    places = tokenizer.locate(view.text, view.pair or None)
+    ends = [(0, 0), *((place[0], place[2]) if place else (0, 0) for place in places)]
+    return [
+        {"text": texts[place[0]][place[1] : place[2]], "apart": ends[i] != place[:2]} if place else None
+        for i, place in ((i, places[i] if i < len(places) else None) for i in window)
+    ]
 
 
 def _share_numbers(view: View, place: Place, faces: Faces, key: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import { findInside } from "../shared/element.js";
 import { writeActions, writeCrumbs, writeReadout, writeStrip, writeTabs, writeTitle } from "./chrome_words.js";
 import { KEYS } from "./keys.js";
 import { listGroups } from "./layout_stops.js";
+import { openLesson } from "./links.js";
 import { legendLine } from "./scales.js";
 import { heading } from "./sizes.js";
 import { tellPart } from "./told.js";
@@ -89,7 +90,7 @@ export class Chrome {
       play: () => canvas.player.toggle(), stop: () => canvas.player.goTo(Number(value)),
       speed: () => canvas.player.hurry(),
       end: () => canvas.player.end(), example: () => canvas.send("example", pickExample(canvas.data.examples[Number(value)])),
-      quiet: () => this.hush(), component: () => canvas.go({ component: null }),
+      lesson: () => openLesson(canvas), quiet: () => this.hush(), component: () => canvas.go({ component: null }),
       close: () => this.hideHelp(), up: () => canvas.leave(),
     };
     commands[name]?.();
@@ -142,12 +143,13 @@ export class Chrome {
     const { canvas } = this;
     const { stage, where } = pointed ?? {};
     const shown = stage && where ? { stage, where } : this.readExplained();
-    const hint = more && `<span>${more}</span>`;
+    const waits = canvas.player.playing && canvas.player.held ? "the walk waits while you point" : "";
+    const hint = more || waits ? `<span>${more || waits}</span>` : "";
     if (shown) return this.write(this.readout, writeReadout(canvas, shown) + hint);
     const idle = matchMedia("(hover: none)").matches ? "Tap any cell: its value and the formula that made it."
       : "Point at any cell: its address, its value and the formula that made it stand here.";
     return this.write(
-      this.readout, `<span class="bvc-idle">${pointed ? tellPart(canvas, pointed) || idle : idle}</span>`
+      this.readout, `<span class="bvc-idle">${pointed ? tellPart(canvas, pointed) || idle : idle}</span>${hint}`
     );
   }
 

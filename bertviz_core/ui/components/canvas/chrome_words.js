@@ -9,14 +9,15 @@ import { escapeHtml, ICONS, writeButton } from "./html.js";
 import { listGroups } from "./layout_stops.js";
 import { joins, namePart, stageOf } from "./parts.js";
 import { LEVELS } from "./place.js";
+import { countMinutes } from "./reading.js";
 import { PHONE } from "./sizes.js";
 import { nameStage } from "./titles.js";
 import { nameCell } from "./told.js";
 
 /** @param {Canvas} canvas */
 export function writeCrumbs(canvas) {
-  const { place } = canvas;
-  if (place.stop) return `${writeButton("level:pass", "The whole pass")}<span>›</span><b>stop ${place.stop} of 9</b>`;
+  const { place, data } = canvas;
+  if (place.stop) return `${writeButton("level:pass", "The whole pass")}<span>›</span><b>stop ${place.stop} of ${data.stops.length}</b>`;
   /** @type {Record<string, string>} */
   const names = {
     pass: "The whole pass", layer: `Layer ${place.layer}`, head: `Head ${place.head}`,
@@ -53,7 +54,7 @@ function writeComponent({ component }) {
 /** @param {Canvas} canvas */
 export function writeTitle(canvas) {
   const { place, data } = canvas;
-  if (place.stop) return `<b>${escapeHtml(data.stops[place.stop - 1]?.title ?? "")}</b>`;
+  if (place.stop) return `<b>${escapeHtml(data.stops[place.stop - 1]?.title ?? "")}</b>${writeLayers(canvas)}`;
   if (place.level === "pass") return "";
   const { layer, head } = place;
   if (place.strip) return tellFold(canvas);
@@ -70,6 +71,16 @@ export function writeTitle(canvas) {
   if (!most.share) return `${name}: ${token} looks nowhere, all its attention weights are 0`;
   return `${name}: ${token} looks at <b class="bvc-kind-attention">“${escapeHtml(most.text)}”</b> with ` +
     `<b>${writePercent(most.share)}</b>`;
+}
+
+// At a stop inside of a layer: which of the layers that is, and that it is alike in all of them.
+/** @param {Canvas} canvas */
+function writeLayers({ place, data: { size, stops } }) {
+  if (stops[place.stop - 1]?.level === "pass") return "";
+  const boxes = Array.from({ length: size.layers }, (_, i) => (i === place.layer ? "<i class=\"bvc-here\"></i>" : "<i></i>"));
+  const alike = size.layers > 1 ? `<span class="bvc-wide">; the same happens in each of the ${size.layers} layers</span>` : "";
+  return `<span class="bvc-layers" style="--layers:${size.layers}"><span aria-hidden="true">${boxes.join("")}</span>layer ${place.layer}` +
+    `${alike}</span>`;
 }
 
 /** @type {("layer" | "head" | "token")[]} */
@@ -98,7 +109,7 @@ export function writeActions(canvas) {
   );
   const examples = others.map(({ name, text, pair, i }) => writeButton(`example:${i}`, escapeHtml(name),
     `class="bvc-example bvc-optional" title="${escapeHtml([text, pair].filter(Boolean).join(" / "))}"`));
-  const show = `${ICONS.play}<span>Show me<span class="bvc-wide"> (2 min)</span></span>`;
+  const show = `${ICONS.play}<span>Show me<span class="bvc-wide"> (${countMinutes(canvas)} min)</span></span>`;
   return writeButton("play", show, 'class="bvc-main"') +
     writeButton("", "Type your own", 'class="bvc-button bvc-optional" data-write') + examples.join("");
 }

@@ -7,6 +7,7 @@
 import { isSeen, rowMiddle, seenRows } from "./cells.js";
 import { measure } from "./letters.js";
 import { joins } from "./parts.js";
+import { STOP } from "./place.js";
 import { cut } from "./sketch.js";
 
 // The residual stream at the level of a layer: what passes around attention and around the neurons, and is then added.
@@ -14,7 +15,7 @@ import { cut } from "./sketch.js";
 export function drawLanes(canvas, sketch) {
   const { frame: { parts }, place: { layer, level, stop } } = canvas;
   const input = parts[layer ? `output.${layer - 1}` : "embedding"];
-  const shown = parts.sum.a * (parts.weights.a || (stop === 7 ? 1 : 0));
+  const shown = parts.sum.a * (parts.weights.a || (stop === STOP.add ? 1 : 0));
   if (level === "layer" && !stop && shown > 0.05 && parts.query.w > 2 && !canvas.frame.phone) {
     if (joins(canvas, "sum")) {
       drawLane(canvas, sketch, "first", middle(input, parts.query), middle(parts.context, parts.sum), shown);

@@ -7,6 +7,7 @@ import { clamp } from "../shared/clamp.js";
 import { listHead, listLayer, listPass, listWhole } from "./layout_levels.js";
 import { hasKeys, KEY_CELL } from "./layout_parts.js";
 import { listPhone, listStop } from "./layout_stops.js";
+import { STOP } from "./place.js";
 import { EDGE, FOLDED } from "./sizes.js";
 
 const ROW = { least: 15, most: 46 };
@@ -21,7 +22,7 @@ export function arrange(scene) {
   const columns = listColumns(scene);
   const phone = scene.phone;
   const { least, most } = !phone ? ROW : scene.place.stop ? PHONE_STOP_ROW : PHONE_ROW;
-  const [head, legend] = phone ? [52, 30] : [64, 38];
+  const [head, legend] = phone ? [52, scene.place.stop && scene.place.stop !== STOP.collect ? 10 : 30] : [64, 38];
   const stubs = scene.total * least > scene.height - head - legend || scene.total > scene.rows ? STUBS : 0;
   const top = head + stubs;
   const room = scene.height - top - legend - stubs;

@@ -3,21 +3,23 @@
 /** @import { Column, Frame, Scene } from "./types.js" */
 
 import { hide, KEY_CELL, listAll } from "./layout_parts.js";
+import { STOP } from "./place.js";
 
 // The parts that a stop shows: [id, width of the window's in hundredths, gap]; the picture takes the rest.
 /** @type {Record<number, (names: { layer: number, before: string, last: string }) => [id: string, share?: number, gap?: number][]>} */
 const STOP_PARTS = {
-  1: () => [["panel"]],
-  2: () => [["panel", 0, 44], ["embedding", 15]],
-  3: ({ before }) => [[before, 9, 26], ["query", 11, 14], ["key", 11, 14], ["value", 11, 44], ["panel"]],
-  4: () => [["query", 8, 22], ["key", 8, 30], ["matrix", 0, 44], ["panel"]],
-  5: () => [["query", 8, 22], ["key", 8, 30], ["matrix", 0, 44], ["panel"]],
-  6: () => [["matrix", 0, 26], ["value", 10, 2], ["collect", 6, 2], ["context", 10, 44], ["panel"]],
-  7: ({ before }) => [[before, 8, 14], ["added", 8, 36], ["sum", 8, 14], ["norm", 8, 48], ["panel"]],
-  8: ({ layer }) => [
+  [STOP.cut]: () => [["panel"]],
+  [STOP.lookUp]: () => [["panel", 0, 44], ["embedding", 15]],
+  [STOP.ask]: ({ before }) => [[before, 9, 26], ["query", 11, 14], ["key", 11, 14], ["value", 11, 44], ["panel"]],
+  [STOP.compare]: () => [["query", 8, 22], ["key", 8, 30], ["matrix", 0, 44], ["panel"]],
+  [STOP.divide]: () => [["query", 8, 22], ["key", 8, 30], ["matrix", 0, 44], ["panel"]],
+  [STOP.collect]: () => [["matrix", 0, 26], ["value", 10, 2], ["collect", 6, 2], ["context", 10, 44], ["panel"]],
+  [STOP.join]: () => [["context", 10, 26], ["added", 9, 48], ["panel"]],
+  [STOP.add]: ({ before }) => [[before, 8, 14], ["added", 8, 36], ["sum", 8, 14], ["norm", 8, 48], ["panel"]],
+  [STOP.neurons]: ({ layer }) => [
     ["norm", 7, 14], [`neurons.${layer}`, 12, 36], ["sum2", 6, 14], [`output.${layer}`, 7, 48], ["panel"],
   ],
-  9: ({ last }) => [[last, 13, 44], ["panel"]],
+  [STOP.word]: ({ last }) => [[last, 13, 44], ["panel"]],
 };
 
 // On a phone one of these groups is seen at a time.
@@ -37,7 +39,7 @@ export function listStop(scene) {
   const shown = new Map(STOP_PARTS[stop](names).map(([id, share = 0, gap = 0]) => [id, { id, share, gap }]));
   /** @param {Frame} frame */
   const matrix = ({ row, count }) => Math.min(
-    row * count, Math.max(KEY_CELL * count, width * (stop === 6 ? 0.22 : 0.27))
+    row * count, Math.max(KEY_CELL * count, width * (stop === STOP.collect ? 0.22 : 0.27))
   );
   /** @param {{ id: string, share?: number, gap?: number }} part @returns {Column} */
   const place = ({ id, share, gap }) => {
@@ -71,7 +73,7 @@ export function listPhone(scene) {
   const { place: { stop }, group } = scene;
   const groups = listGroups(scene);
   const ids = stop ? ["panel"] : groups[Math.min(group, groups.length - 1)].slice(1);
-  const rows = !stop || [1, 5, 6].includes(stop); // the others need the width
+  const rows = !stop || [STOP.divide, STOP.collect].includes(stop); // the others need the width
   return [
     ...(rows ? [{ id: "tokens", width: 84, gap: 8 }] : hide("tokens")),
     ...listAll(scene, stop).map((id) => (ids.includes(id) ? { id, flex: PHONE_FLEX[id.split(".")[0]] ?? 3, gap: 8 } : { id })),

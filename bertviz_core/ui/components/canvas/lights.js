@@ -5,6 +5,7 @@
 
 import { isOfQueryAndKey, isPrediction } from "../shared/addresses.js";
 import { findBeside, isOfStream, namePart, partOf, stageOf } from "./parts.js";
+import { STOP } from "./place.js";
 
 /** @type {("row" | "column")[]} */
 const SHARED = ["row", "column"]; // what many operands may have in common
@@ -94,16 +95,16 @@ function listStopLights(canvas) {
   const stop = data.stops[place.stop - 1];
   if (!stop) return null;
   const key = findBeside(canvas);
-  if (place.stop === 3) {
+  if (place.stop === STOP.ask) {
     const input = namePart(canvas, "input");
     return [{ ...input, row: at }, { ...input, row: key }, { part: "query", row: at }, { part: "key", row: key }, {
       part: "value", row: key,
     }];
   }
-  if (place.stop === 4) {
+  if (place.stop === STOP.compare) {
     return [{ part: "query", row: at }, { part: "key", row: key }, { part: "matrix", row: at }];
   }
-  if (place.stop === 5) return [{ part: "matrix", row: at }];
+  if (place.stop === STOP.divide) return [{ part: "matrix", row: at }];
   return stop.lights.map((id) => namePart(canvas, id));
 }
 

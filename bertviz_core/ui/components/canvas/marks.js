@@ -11,6 +11,7 @@ import { readValue } from "./data.js";
 import { measure } from "./letters.js";
 import { findComponent, findDrawn, listRegions } from "./lights.js";
 import { isOfStream, stageOf } from "./parts.js";
+import { STOP } from "./place.js";
 import { heading } from "./sizes.js";
 import { cut } from "./sketch.js";
 
@@ -33,7 +34,7 @@ function drawChosenRow(canvas, sketch) {
   if (box.a < 0.5 || box.w < 60 || !isSeen(frame, at)) return;
   sketch.box("chosen row", { x: box.x - 2.5, y: rowTop(frame, at) - 2, w: box.w + 3.5, h: frame.row + 2.5 },
     { rx: 4, fill: "none", stroke: "var(--bvc-attention)", "stroke-width": 1.5, opacity: cut(box.a, 3) });
-  if (!stage || place.stop === 4) return;
+  if (!stage || place.stop === STOP.compare) return;
   for (const key of seenRows(frame, canvas.data.tokens.length)) {
     const weight = readValue(stage, { row: at, key });
     if (!isSeen(frame, key) || Math.abs(weight) < 0.005) continue;

@@ -8,6 +8,7 @@ import { openPen } from "../shared/element.js";
 import { headBoxes, layStrip, matrixCell, rowInset, rowTop, seenRows, smallCell } from "./cells.js";
 import { isMarked, readValue } from "./data.js";
 import { ONE_HEAD, spokenKey, stageOf } from "./parts.js";
+import { STOP } from "./place.js";
 import { EDGE } from "./sizes.js";
 
 export const DIM = 0.5; // how much is left of what is not spoken of
@@ -63,7 +64,7 @@ export class Painter {
       this.pen.fill();
     };
     if (frame.parts.tokens.w < 20) return;
-    if (place.stop !== 1) band(at, 0.085);
+    if (place.stop !== STOP.cut) band(at, 0.085);
     const key = spokenKey(canvas);
     if (key !== null) band(key, 0.085);
     for (const row of new Set([pointed, canvas.hover?.where?.key ?? null])) {
@@ -74,7 +75,7 @@ export class Painter {
   // A row ends before the picture of a stop.
   /** @param {Record<string, PartBox>} given @param {number} stop */
   findEnd({ matrix, panel }, stop) {
-    if ([4, 5].includes(stop) && matrix.w) return matrix.x + matrix.w + EDGE;
+    if ([STOP.compare, STOP.divide].includes(stop) && matrix.w) return matrix.x + matrix.w + EDGE;
     return stop && panel.w ? panel.x - EDGE : this.width;
   }
 

@@ -5,9 +5,9 @@
 
 import { clamp } from "../shared/clamp.js";
 import { writeCount } from "../shared/numbers.js";
+import { STOP } from "./place.js";
 
 const LEAST = { residual: 4, head: 2.1, spine: 3.6 }; // pixels that a cell is wide at least
-const STOPS_AT_COMPONENT = [2, 7, 9]; // of the walk
 export const ONE_HEAD = ["query", "key", "value", "context"];
 
 // A stage's name, as the server writes it, as parts of the picture.
@@ -37,10 +37,10 @@ export function stageOf(canvas, part) {
   const whole = isWhole(canvas, part) ? stages.get(`whole.${place.strip}`) : null;
   const layer = part === "embedding" ? null : part.includes(".") ? Number(part.split(".")[1]) : place.layer;
   if (whole && whole.layer === layer) return whole;
-  const inHead = place.level === "head" || [3, 4, 5, 6].includes(place.stop);
+  const inHead = place.stop ? isInHead(place) : place.level === "head";
   let name = part;
-  if (part === "matrix") name = place.stop === 4 ? "head.scores" : "head.weights";
-  else if (part === "context") name = inHead && place.stop !== 7 ? "head.context" : "context";
+  if (part === "matrix") name = place.stop === STOP.compare ? "head.scores" : "head.weights";
+  else if (part === "context") name = inHead ? "head.context" : "context";
   else if (ONE_HEAD.includes(part)) name = `head.${part}`;
   const stage = stages.get(name) ?? stages.get(part);
   if (!stage) return null;
@@ -49,6 +49,12 @@ export function stageOf(canvas, part) {
   if (name === "head.context") return isOfHead(stage, place.head, canvas.data.size.head_width) ? stage : null;
   const head = stage.axes.find(([axis]) => axis === "head")?.[1];
   return head === undefined || head === "{head}" || Number(head) === place.head ? stage : null;
+}
+
+// Whether a stop is about what one head does.
+/** @param {Place} given */
+function isInHead({ stop }) {
+  return stop >= STOP.ask && stop <= STOP.collect;
 }
 
 /** @param {Stage} stage @param {number} head @param {number} width */
@@ -69,24 +75,22 @@ export function joins({ stages }, name) {
   return (stages.get(name)?.reads.length ?? 2) > 1;
 }
 
-// The component that is spoken of: at a stop the one whose numbers it works out, else the chosen one; null for none.
+// The component that is spoken of: in the walk the one that is followed from stop to stop, else the chosen one; null for none.
 /** @param {Canvas} canvas */
 export function spokenComponent({ data, place }) {
-  const worked = STOPS_AT_COMPONENT.includes(place.stop) ? data.stops[place.stop - 1]?.worked : null;
-  return worked?.component ?? place.component;
+  return (place.stop ? data.stops[STOP.lookUp - 1]?.worked.component : null) ?? place.component;
 }
 
 // The row of the key that a stop compares with the chosen token, which is lit as well; null where there is none.
 /** @param {Canvas} canvas */
 export function spokenKey(canvas) {
-  return [3, 4].includes(canvas.place.stop) ? findBeside(canvas) : null;
+  return [STOP.ask, STOP.compare].includes(canvas.place.stop) ? findBeside(canvas) : null;
 }
 
 // The row of the key that the stops inside of a head tell of; the chosen token's own at all others.
 /** @param {Canvas} canvas */
 export function findBeside({ data, place, at }) {
-  const inHead = place.stop >= 3 && place.stop <= 6 && data.stops.length;
-  return inHead ? data.stops[3].worked.key - data.window.start : at;
+  return isInHead(place) && data.stops.length ? data.stops[STOP.compare - 1].worked.key - data.window.start : at;
 }
 
 // The places of a strip's columns that are spoken of: that of the explained cell, that of the component.

@@ -1,4 +1,4 @@
-// The walk: nine stops from the characters to the word, each a sentence with this sentence's own numbers.
+// The walk: ten stops from the characters to the word, each a sentence with this sentence's own numbers.
 
 /** @import { Canvas } from "./canvas.js" */
 /** @import { Stop } from "./types.js" */
@@ -6,10 +6,10 @@
 import { clamp } from "../shared/clamp.js";
 import { findInside } from "../shared/element.js";
 import { pointAtRow } from "./light.js";
-import { readSentence, SIDE, writeIdle, writeSentence, writeTrack } from "./play_words.js";
+import { readAloud, SIDE, writeIdle, writeSentence, writeTrack } from "./play_words.js";
+import { MOTION, timeStops } from "./reading.js";
 import { LANDING } from "./stops/products.js";
 
-const MOTION = [4, 6, 4, 7, 7, 6, 6, 5, 6]; // seconds that a stop's picture takes to come about
 const STEPS = 6; // of a picture that lists nothing
 const SPEEDS = [1, 2, 0.5];
 
@@ -18,6 +18,7 @@ export class Player {
   speed = 1;
   time = 1;
   spent = 0;
+  held = false; // by who points at it, and so looks or reads
   last = 0;
   /** @type {number} */ running;
 
@@ -29,7 +30,11 @@ export class Player {
     this.line.addEventListener(
       "pointerover", ({ target }) => this.light(/** @type {Element} */ (target).closest("[data-part]")?.dataset.part ?? null)
     );
-    this.line.addEventListener("pointerleave", () => this.light(null));
+    this.line.addEventListener("pointerenter", () => this.hold(true));
+    this.line.addEventListener("pointerleave", () => {
+      this.light(null);
+      this.hold(false);
+    });
   }
 
   get stops() {
@@ -38,6 +43,18 @@ export class Player {
 
   get stop() {
     return this.canvas.place.stop;
+  }
+
+  // Seconds of the stop that is shown.
+  get lasts() {
+    return timeStops(this.canvas)[this.stop - 1];
+  }
+
+  // The picture comes about all the same; then its time stands still.
+  /** @param {boolean} held */
+  hold(held) {
+    this.held = held;
+    if (this.playing) this.canvas.chrome.read(this.canvas.hover);
   }
 
   // Seen for the first time, a stop out of the URL is drawn as it ends.
@@ -62,7 +79,7 @@ export class Player {
     if (!this.stops.length) return;
     if (this.playing) return void this.pause();
     this.playing = true;
-    const over = this.stop === this.stops.length && this.spent >= this.stops[this.stop - 1].seconds;
+    const over = this.stop === this.stops.length && this.spent >= this.lasts;
     if (!this.stop || over) return void this.goTo(1);
     this.show();
     this.run();
@@ -85,7 +102,7 @@ export class Player {
     canvas.chooseRows(); // a stop begins with the rows that it speaks of
     canvas.go({ stop, level: this.stops[stop - 1].level }, !this.playing);
     canvas.chrome.say(
-      `${stop} of ${this.stops.length}, ${this.stops[stop - 1].name}: ${readSentence(this.stops[stop - 1])}`
+      `${stop} of ${this.stops.length}, ${this.stops[stop - 1].name}: ${readAloud(this.stops[stop - 1])}`
     );
     this.run();
   }
@@ -136,13 +153,13 @@ export class Player {
     const { canvas, stop } = this;
     if (!stop || !canvas.stopped) return;
     const now = performance.now();
-    this.spent += ((now - this.last) / 1000) * this.speed;
+    if (!this.held || this.time < 1) this.spent += ((now - this.last) / 1000) * this.speed;
     this.last = now;
     const drawn = this.time < 1;
     this.time = canvas.reduced ? 1 : Math.min(1, this.spent / MOTION[stop - 1]);
     if (drawn && !canvas.moving) canvas.draw();
     this.progress();
-    if (this.playing && this.spent >= this.stops[stop - 1].seconds) return void this.goOn();
+    if (this.playing && this.spent >= this.lasts) return void this.goOn();
     if (this.playing || this.time < 1) this.running = requestAnimationFrame(() => this.tick());
   }
 
@@ -167,7 +184,7 @@ export class Player {
     const { stop, stops } = this;
     const fill = this.track.querySelector(".bvc-fill");
     if (!fill) return;
-    const within = stop && stop < stops.length && this.playing ? Math.min(1, this.spent / stops[stop - 1].seconds) : 0;
+    const within = stop && stop < stops.length && this.playing ? Math.min(1, this.spent / this.lasts) : 0;
     fill.style.width = stop ? `${((100 - 2 * SIDE) * (stop - 1 + within)) / (stops.length - 1)}%` : "0";
   }
 }
@@ -176,6 +193,6 @@ export class Player {
 /** @param {Stop} stop */
 export function countSteps({ worked }) {
   if (worked.terms) return Math.round(worked.terms.length * LANDING);
-  const { pieces, exponentials, values, strongest, words } = worked;
-  return [pieces, exponentials, values, strongest, words].find(Array.isArray)?.length ?? STEPS;
+  const { pieces, exponentials, values, parts, strongest, words } = worked;
+  return [pieces, exponentials, values, parts, strongest, words].find(Array.isArray)?.length ?? STEPS;
 }

@@ -5,29 +5,33 @@
 /** @import { Stop } from "./types.js" */
 
 import { escapeHtml, ICONS, writeButton } from "./html.js";
+import { countMinutes } from "./reading.js";
 
 export const SIDE = 4.6; // hundredths of the track beside its first and last stop
 
 /** @param {Stop} stop */
-export function readSentence({ sentence }) {
-  return sentence.map(([text]) => text).join("");
+export function readAloud({ sentence, plain }) {
+  return [sentence.map(([text]) => text).join(""), ...plain.map((each) => each.join(": "))].join(" ");
 }
 
 /** @param {Canvas} canvas */
-export function writeIdle({ data }) {
-  const minutes = Math.round(data.stops.reduce((all, { seconds }) => all + seconds, 0) / 60);
-  const words = `Nine stops from the characters to the word, in about ${minutes} minutes. Space plays, ← → change the stop.`;
+export function writeIdle(canvas) {
+  const [count, minutes] = [canvas.data.stops.length, countMinutes(canvas)];
+  const words = `${count} stops from the characters to the word, in about ${minutes} minutes. Space plays, ← → change the stop.`;
   return `<span class="bvc-idle">${words}</span>`;
 }
 
 /** @param {Canvas} canvas @param {Stop} told @param {number} stop @param {number} count */
-export function writeSentence(canvas, { sentence }, stop, count) {
+export function writeSentence(canvas, { sentence, plain }, stop, count) {
   /** @param {Stop["sentence"][number]} piece */
   const say = ([text, part]) => {
     if (!part) return escapeHtml(text);
     return `<b data-part="${escapeHtml(part)}" class="bvc-kind-${findKind(canvas, part)}">${escapeHtml(text)}</b>`;
   };
-  return `<span class="bvc-number">${stop}/${count}</span><p>${sentence.map(say).join("")}</p>`;
+  const terms = plain.map(([term, meaning]) => `<p class="bvc-plain"><b>${escapeHtml(term)}</b> ${escapeHtml(meaning)}</p>`);
+  const on = `Go on: lesson 1 · ${escapeHtml(canvas.data.lesson)} ›`;
+  const more = stop < count ? "" : writeButton("lesson", on, 'class="bvc-main"');
+  return `<span class="bvc-number">${stop}/${count}</span><div><p>${sentence.map(say).join("")}</p>${terms.join("")}</div>${more}`;
 }
 
 /** @param {Canvas} canvas @param {string} part */

@@ -5,16 +5,14 @@
 /** @import { Stage, Target, Where } from "./types.js" */
 
 import { findInside } from "../shared/element.js";
-import { isRunning, PARTS } from "../shared/streamlit.js";
 import { cellBox } from "./cells.js";
 import { findAt, findSpine, isSameTarget } from "./find.js";
 import { lightRow, pointAtRow } from "./light.js";
+import { tellStory } from "./links.js";
 import { isOfStream } from "./parts.js";
 import { moveWindow } from "./rail.js";
-import { wordOf } from "./words.js";
 
 const FINGER = 40; // pixels
-const STORY = 10000; // milliseconds that the way to a story may take
 
 /** @param {Canvas} canvas @param {AbortSignal} signal */
 export function listenToPointer(canvas, signal) {
@@ -27,6 +25,8 @@ export function listenToPointer(canvas, signal) {
    */
   const on = (name, act, more) => stage.addEventListener(name, act, { signal, ...more });
   on("pointermove", (event) => event.pointerType !== "touch" && point(canvas, event));
+  on("pointerenter", () => canvas.player.hold(true));
+  on("pointerleave", () => canvas.player.hold(false));
   on("pointerleave", ({ pointerType }) => pointerType !== "touch" && unpoint(canvas));
   on("click", (event) => press(canvas, event));
   on("wheel", (event) => roll(canvas, event), { passive: false });
@@ -91,29 +91,6 @@ export function act(canvas, found) {
   else if (part === "words") tellStory(canvas, { where, word });
   else if (part === "weights") canvas.go({ level: "head", head: where.head });
   else if (stage) explainCell(canvas, stage, where);
-}
-
-// The page of the shortest story takes the place of this one: by a link, which the server makes when it is asked. Each
-// step waits for the answer to the one before: a page that is left half-way would not know what was chosen in it.
-/** @param {Canvas} canvas @param {{ where: Where, word?: number }} found */
-function tellStory(canvas, found) {
-  canvas.player.pause();
-  canvas.flush();
-  const asked = { token: found.where.row + canvas.data.window.start, id: wordOf(canvas, found)?.id };
-  const app = canvas.root.closest(PARTS.app);
-  const findLink = () => !isRunning(app) && app?.querySelector(".st-key-canvas-story a");
-  waitFor(canvas, () => !canvas.waitingFor, () => {
-    canvas.send("story", asked);
-    waitFor(canvas, findLink, (link) => link.click());
-  });
-}
-
-// Act once something is found, unless the picture has gone by then or it takes too long.
-/** @param {Canvas} canvas @param {() => unknown} find @param {(found: any) => void} act @param {number} [until] @returns {void} */
-function waitFor(canvas, find, act, until = performance.now() + STORY) {
-  const found = canvas.stopped && find();
-  if (found) return void act(found);
-  if (canvas.stopped && performance.now() < until) requestAnimationFrame(() => waitFor(canvas, find, act, until));
 }
 
 // The page's listener opens the drawer, and brings the focus back here when it is closed.

@@ -21,9 +21,14 @@ export function fillWindow(canvas) {
   const { root } = canvas;
   canvas.scale = clamp(Math.min(innerWidth / USUAL.width, innerHeight / USUAL.height), 1, LARGEST);
   const top = root.getBoundingClientRect().top + findScroller(canvas).scrollTop;
-  const height = `${Math.max(LOWEST, Math.floor((innerHeight - top - 4) / canvas.scale))}px`;
+  const height = `${Math.max(LOWEST, Math.floor((innerHeight - top - 4 - findCovered()) / canvas.scale))}px`;
   if (root.style.height !== height) root.style.height = height;
   if (root.style.zoom !== String(canvas.scale)) root.style.zoom = String(canvas.scale);
+}
+
+// On a phone the map of the pass lies at the window's lower edge.
+function findCovered() {
+  return innerWidth > PHONE ? 0 : document.querySelector(".st-key-map")?.getBoundingClientRect().height ?? 0;
 }
 
 // Where in the picture, in its own pixels, an event happened.

@@ -7,6 +7,7 @@
 import { writeCount, writePercent, writeShort } from "../shared/numbers.js";
 import { measure } from "./letters.js";
 import { namePart, stageOf, tellColumns } from "./parts.js";
+import { STOP } from "./place.js";
 import { EDGE } from "./sizes.js";
 
 // The scales that the level uses: [part, name].
@@ -18,9 +19,11 @@ function listScales(canvas) {
   const before = layer ? `output.${layer - 1}` : "embedding";
   /** @type {Record<number, [part: string, name?: string][]>} */
   const ofStop = {
-    2: [["embedding", "embedding"]], 3: [[before, "layer input"], ["query"], ["key"], ["value"]],
-    7: [["sum", "attention output, sum"], ["norm", "layer input, LayerNorm"]],
-    9: [[`output.${size.layers - 1}`, "layer output"]],
+    [STOP.lookUp]: [["embedding", "embedding"]],
+    [STOP.ask]: [[before, "layer input"], ["query"], ["key"], ["value"]],
+    [STOP.join]: [["context", "concatenated heads"], ["added", "attention output"]],
+    [STOP.add]: [["sum", "attention output, sum"], ["norm", "layer input, LayerNorm"]],
+    [STOP.word]: [[`output.${size.layers - 1}`, "layer output"]],
   };
   /** @type {[part: string, name?: string][]} */
   const inner = [

@@ -8,6 +8,7 @@ import { clamp } from "../shared/clamp.js";
 import { headBoxes, isSeen, seenRows } from "./cells.js";
 import { fit, measure } from "./letters.js";
 import { findStrip, stageOf, tellColumns } from "./parts.js";
+import { STOP } from "./place.js";
 import { heading } from "./sizes.js";
 import { cut } from "./sketch.js";
 
@@ -75,7 +76,7 @@ function titlePart(canvas, sketch, part, box, opacity) {
   if (!stage) return;
   const { y, line } = heading(canvas);
   const { level, layer, stop } = canvas.place;
-  const inside = !stop || [3, 7].includes(stop);
+  const inside = !stop || [STOP.ask, STOP.add].includes(stop);
   const input = inside && level === "layer" && stage.layer !== layer && /output|embedding/.test(part);
   const names = input ? ["Layer input", "Input", "In"] : nameStage(stage, canvas);
   const room = findNext(canvas.frame, box) - box.x - 7;

@@ -25,6 +25,12 @@ export interface Token {
   pad: boolean;
 }
 
+/** What was typed where a token stands. apart: whether blanks, or the other text, lie before it. */
+export interface Typed {
+  text: string;
+  apart: boolean;
+}
+
 /** The kinds of numbers, each with its colour for ink and for cells. */
 export type Kind = string;
 
@@ -143,9 +149,9 @@ export interface Stop {
   name: string;
   title: string;
   kind: Kind;
-  seconds: number;
   level: Level;
   sentence: [text: string, part: string | null][];
+  plain: [term: string, meaning: string][];
   lights: string[];
   worked: any; // one of stops/types.d.ts, by the stop's place
 }
@@ -158,6 +164,8 @@ export interface CanvasData {
   changed: boolean;
   why: string;
   whole: string[];
+  lesson: string;
+  letters: (Typed | null)[];
   colors: Palette;
   examples: { name: string; text: string; pair: string }[];
   size: { layers: number; heads: number; width: number; head_width: number; neurons: number };
@@ -354,14 +362,12 @@ export interface Power {
   digits: Digits;
 }
 
-/** Where the steps of a calculation stand, each list of them on its own scale. */
+/** Where the steps of a calculation stand. */
 export interface StepChart {
-  groups: Step[][];
+  steps: Step[];
   pitch: number;
   wide: number;
-  zero: number;
-  units: number[];
-  scales: Scale[];
+  y: Scale;
   x: Scale;
   names: number;
 }

@@ -5,6 +5,7 @@
 /** @import { LookedUp, Normalized } from "./types.js" */
 /** @import { Box, Step } from "../types.js" */
 
+import { STOP } from "../place.js";
 import { drawCaption, drawLeader, leadToCaption, overCell, quote, ringSpoken } from "./caption.js";
 import { runSums } from "./products.js";
 import { drawSteps, placeSteps } from "./steps.js";
@@ -17,27 +18,28 @@ export function drawLookUp(canvas, sketch, box, worked, time) {
     sketch, box, [[token, "prediction"], ["looks up three rows", "embedding"]],
     `component ${worked.component} of each, added, then normalized`
   );
-  const groups = listLookedUp(worked);
-  const chart = placeSteps(box, groups);
+  const steps = listLookedUp(worked);
+  const chart = placeSteps(box, steps);
   drawSteps(canvas, sketch, chart, worked.digits, time);
   const cell = ringSpoken(canvas, sketch, "embedding");
   if (!cell || time < 1) return;
-  const from = { x: chart.x(groups.flat().length - 1) + chart.wide + 4, y: chart.scales[1](worked.normalized) };
+  const from = { x: chart.x(steps.length - 1) + chart.wide + 4, y: chart.y(worked.normalized) };
   drawLeader(sketch, canvas.frame.parts.embedding.x - 16, from, overCell(cell));
 }
 
-// The rows that are added; then, on a scale of its own, what LayerNorm makes of the sum.
+// The rows that are added, and on the same scale what LayerNorm makes of their sum.
 /** @param {LookedUp} worked */
-function listLookedUp({ rows, sum, normalized }) {
+function listLookedUp({ rows, sum, normalized, adds_up: whole }) {
   const ends = runSums(rows.map(([, , operand]) => operand));
   /** @type {Step[]} */
   const added = rows.map(([name, row, operand, put], i) => ({
     name, note: put ? "a change" : `row ${row}`, sign: "+", operand, from: i ? ends[i - 1] : 0, to: ends[i],
     kind: "embedding",
-    reached: i === rows.length - 1 ? "sum" : "",
+    reached: whole && i === rows.length - 1 ? "sum" : "",
   }));
-  const norm = { name: "LayerNorm", note: "see stop 7", kind: "embedding", leap: true, reached: "result" };
-  return [added, [{ name: "sum", from: 0, to: sum, kind: "residual" }, { ...norm, from: sum, to: normalized }]];
+  const change = { name: "a change", from: ends[ends.length - 1], to: sum, kind: "embedding", leap: true, reached: "sum" };
+  const norm = { name: "LayerNorm", note: `see stop ${STOP.add}`, kind: "embedding", leap: true, reached: "result" };
+  return [...added, ...(whole ? [] : [change]), { ...norm, from: sum, to: normalized }];
 }
 
 // What passes around, what attention added, and the four steps of LayerNorm, at one component.
@@ -52,7 +54,7 @@ export function drawAdd(canvas, sketch, box, worked, time) {
     sketch, box, [...(residual ? [["What was there", "norm"], ["+", "residual"]] : [["Only", "residual"]]), found],
     `component ${component} of ${quote(canvas, canvas.place.token)}: ${how}${rounded}`
   );
-  drawSteps(canvas, sketch, placeSteps(box, [listNormalized(worked)]), digits, time);
+  drawSteps(canvas, sketch, placeSteps(box, listNormalized(worked)), digits, time);
   const input = canvas.place.layer ? `output.${canvas.place.layer - 1}` : "embedding";
   const cells = [input, "added", "sum", "norm"].map((part) => ringSpoken(canvas, sketch, part));
   leadToCaption(sketch, cells[cells.length - 1], box);

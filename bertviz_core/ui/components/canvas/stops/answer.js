@@ -5,7 +5,7 @@
 /** @import { Answered, Divided, Ended, Logit } from "./types.js" */
 /** @import { Box } from "../types.js" */
 
-import { writeCount, writeFixed, writeNumber } from "../../shared/numbers.js";
+import { writeCount, writeFixed, writeNumber, writeShort } from "../../shared/numbers.js";
 import { isSeen, rowMiddle } from "../cells.js";
 import { fit } from "../letters.js";
 import { within } from "../motion.js";
@@ -24,6 +24,8 @@ export function drawDivide(canvas, sketch, box, worked, time) {
     share: worked.shares[i], y: rowMiddle(frame, i),
   }));
   const hidden = worked.shares.reduce((all, share, i) => all + (isSeen(frame, i) ? 0 : share), worked.others);
+  const how = box.w < 480 ? [] : [["powers of e, divided by their sum"]];
+  drawCaption(sketch, box, [["Scores become shares:", "attention"], ...how], "");
   drawSoftmax(sketch, box, {
     items, others: { name: "out of sight", share: hidden, listed: null }, denominator: worked.denominator, kind: "attention",
     titles: ["key", "score"], top: frame.top, high: frame.row * frame.count, row: frame.row, digits: worked.digits,
@@ -73,12 +75,13 @@ function drawEnd(canvas, sketch, box, { width, component, value }) {
  * @param {boolean} wide
  * @param {number} time
  */
-function drawLogit(canvas, sketch, box, { words: [[word]], logit }, wide, time) {
+function drawLogit(canvas, sketch, box, { component, last, words: [[word]], logit }, wide, time) {
   const { terms, width, product, bias, value, digits, adds_up: whole } = logit;
   drawCaption(
     sketch, box, [[`“${word}”:`, "prediction"], [`${width} products`, "norm"]],
-    wide ? "the LM head’s vector times the word’s row" : "LM head’s vector times the word’s row, + bias = logit"
+    `component ${component} is now ${writeShort(last)}; LM head’s vector × the word’s row`
   );
+  leadToCaption(sketch, ringSpoken(canvas, sketch, `output.${canvas.data.size.layers - 1}`), box);
   const sum = `${writeFixed(product, digits.terms)} ${writeOperation({ sign: "+", operand: bias }, digits.terms)}`;
   const outcome = `${sum} ${writeOutcome(whole, value, digits)}`;
   if (!wide) return sketch.text("outcome", box.x, box.y + 60, outcome, { size: 15, mono: true, bold: 600 });

@@ -9,8 +9,8 @@ import { writeFixed, writeShort } from "../../shared/numbers.js";
 import { readValue } from "../data.js";
 import { ring } from "../marks.js";
 import { within } from "../motion.js";
-import { stageOf } from "../parts.js";
-import { drawCaption, quote } from "./caption.js";
+import { namePart, stageOf } from "../parts.js";
+import { drawCaption, quote, ringSpoken } from "./caption.js";
 import { atProduct, drawOutcome, drawProduct, drawWaterfall, LANDING, writeOutcome } from "./products.js";
 
 // The chosen token's query, and the key and value of the token that it is compared with, number for number.
@@ -28,6 +28,7 @@ export function drawOffer(canvas, sketch, box, worked, time) {
     ["query", at, `${quote(canvas, canvas.place.token)} asks`], ["key", other, `${quote(canvas, key)} offers`],
     ["value", other, `${quote(canvas, key)} hands over`],
   ];
+  ringSpoken(canvas, sketch, namePart(canvas, "input").part);
   const high = (box.h - 70) / 3;
   rows.forEach(([part, row, title], i) => {
     const stage = stageOf(canvas, part);

@@ -2,24 +2,28 @@
 
 /** @import { Canvas } from "../canvas.js" */
 /** @import { Sketch } from "../sketch.js" */
-/** @import { Fired } from "./types.js" */
+/** @import { Fired, Then } from "./types.js" */
 /** @import { Box, Name, Neuron, Scale, ToldNeuron } from "../types.js" */
 
-import { writeCount, writeShort } from "../../shared/numbers.js";
+import { writeCount, writeFixed, writeShort } from "../../shared/numbers.js";
 import { measure } from "../letters.js";
 import { mix, within } from "../motion.js";
 import { cut } from "../sketch.js";
-import { drawCaption, FAINT, quote } from "./caption.js";
+import { drawCaption, FAINT, quote, ringSpoken } from "./caption.js";
+import { drawOutcome } from "./products.js";
+import { writeOperation } from "./steps.js";
+
+const WRITTEN = 48; // pixels at the bottom for what the neurons write together
 
 // Neurons on the curve of the activation function, and in figures: the strongest, one that is damped, one shut off.
 /** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Fired} worked @param {number} time */
 export function drawNeurons(canvas, sketch, box, worked, time) {
-  const { strongest, alone, active, total, damped, shut, function: name, curve } = worked;
+  const { strongest, alone, active, total, damped, shut, function: name, curve, onwards: then } = worked;
   const words = [[`${writeCount(active)} of ${writeCount(total)} neurons`, "ffn"], ["are above 0"]];
   const maker = name || "put there by a change";
   drawCaption(sketch, box, words, `${maker} at ${quote(canvas, canvas.place.token)}: what goes in → what comes out`);
-  const listed = listNeurons(strongest.slice(0, box.w < 420 ? 3 : 6), alone, damped, shut);
-  const { chart, list } = placeNeurons(box, listed.length);
+  const listed = listNeurons(strongest.slice(0, box.w < 420 ? 1 : 6), alone, damped, shut);
+  const { chart, list } = placeNeurons(then.whole ? { ...box, h: box.h - WRITTEN } : box, listed.length);
   const before = listed.map(({ neuron }) => neuron[1]);
   const [low, high] = [Math.min(-2, ...before) * 1.08, Math.max(2, ...before) * 1.08];
   const x = (/** @type {number} */ value) => chart.x + ((value - low) / (high - low)) * chart.w;
@@ -32,6 +36,18 @@ export function drawNeurons(canvas, sketch, box, worked, time) {
     drawDot(sketch, i, each, { x, y, shown, taken });
     if (shown > 0) drawNeuron(sketch, i, each, { shown, list, most: Math.max(...listed.map(({ neuron }) => Math.abs(neuron[2]))) });
   });
+  if (then.whole) drawWritten(canvas, sketch, box, then, within(time, 0.85, 1));
+}
+
+// What all of them write into the component that is followed, added to what came in, and normalized.
+/** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Then} then @param {number} shown */
+function drawWritten(canvas, sketch, box, then, shown) {
+  const { component, skip, written, sum, value, digits } = then;
+  for (const part of ["norm", "sum2", `output.${canvas.place.layer}`]) ringSpoken(canvas, sketch, part);
+  const added = `${writeFixed(skip, digits.terms)} ${writeOperation({ sign: "+", operand: written }, digits.terms)}`;
+  const words = `${added} = ${writeFixed(sum, digits.total)} → ${writeFixed(value, digits.total)}`;
+  const note = `component ${component}: what came in + what all write → LayerNorm`;
+  drawOutcome(sketch, box, words, note, shown);
 }
 
 // The strongest; then, unless it is one of these, what the activation function takes most from, and what it shuts off.
@@ -86,8 +102,8 @@ function placeName(taken, wide, x, y, first) {
 /** @param {Box} box @param {number} count */
 export function placeNeurons({ x, y, w, h }, count) {
   if (w < 420) {
-    const chart = { x: x + 8, y: y + 60, w: w - 20, h: Math.max(40, h - 96 - 24 * count) };
-    return { chart, list: { x, w, y: chart.y + chart.h + 40, pitch: Math.min(24, (h - chart.h - 116) / count) } };
+    const chart = { x: x + 8, y: y + 60, w: w - 20, h: Math.max(40, h - 96 - 22 * count) };
+    return { chart, list: { x, w, y: chart.y + chart.h + 38, pitch: 22 } };
   }
   const chart = { x: x + 8, y: y + 64, w: w * 0.54 - 8, h: h - 100 };
   const left = chart.x + chart.w + 34;

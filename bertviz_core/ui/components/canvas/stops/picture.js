@@ -8,6 +8,7 @@ import { drawAnswer, drawDivide } from "./answer.js";
 import { drawCollect } from "./collect.js";
 import { drawCut } from "./cut.js";
 import { drawCompare, drawOffer } from "./head.js";
+import { drawJoin } from "./join.js";
 import { drawNeurons } from "./neurons.js";
 
 /** @param {Canvas} canvas @param {Sketch} sketch */
@@ -16,7 +17,7 @@ export function drawStopPicture(canvas, sketch) {
   const stop = data.stops[place.stop - 1];
   const { x, w, a } = frame.parts.panel;
   const draw = [
-    drawCut, drawLookUp, drawOffer, drawCompare, drawDivide, drawCollect, drawAdd, drawNeurons, drawAnswer,
+    drawCut, drawLookUp, drawOffer, drawCompare, drawDivide, drawCollect, drawJoin, drawAdd, drawNeurons, drawAnswer,
   ][place.stop - 1];
   if (stop && a > 0.6 && w > 120) {
     draw(

@@ -63,7 +63,7 @@ export function drawWaterfall(canvas, sketch, box, { parts, landed, digits, kind
   });
   const run = landed ? ends[landed - 1] : 0;
   drawRunning(sketch, { x: box.x + box.w - wide, wide, y, run, digits, kind, from: starts[landed] });
-  return { starts, bottom };
+  return { starts, ends, bottom, y };
 }
 
 /**
@@ -105,20 +105,34 @@ function drawRunning(sketch, { x, wide, y, run, digits, kind, from }) {
  */
 export function drawProduct(sketch, { x, y, w }, terms, landed, { digits, kinds }) {
   if (!landed) return;
-  const [component, one, other, product, finer = digits] = terms[atProduct(landed, terms)];
+  const term = terms[atProduct(landed, terms)];
+  const at = writeProduct(sketch, x, y + 70, term, { digits, kinds });
+  const count = landed < terms.length ? `${landed} of ${terms.length}` : "the largest in size";
+  const words = [`component ${term[0]} · ${count}`, count].find((text) => measure(text, 13) < x + w - at - 8);
+  if (words) sketch.text("landed", x + w, y + 70, words, { size: 13, at: "end", fill: FAINT });
+}
+
+// Factor · factor = product; gives where that ends.
+/**
+ * @param {Sketch} sketch
+ * @param {number} x
+ * @param {number} y
+ * @param {Term} term
+ * @param {{ digits: number, kinds: (Kind | null)[] }} given4
+ */
+export function writeProduct(sketch, x, y, [, one, other, product, finer], { digits, kinds }) {
+  const decimals = finer ?? digits;
   /** @type {[text: string, kind: Kind | null][]} */
   const parts = [
-    [writeFixed(one, finer), kinds[0]], ["·", null], [writeFixed(other, finer), kinds[1]], ["=", null],
+    [writeFixed(one, decimals), kinds[0]], ["·", null], [writeFixed(other, decimals), kinds[1]], ["=", null],
     [writeFixed(product, digits), kinds[2]],
   ];
   let at = x;
   parts.forEach(([text, kind], i) => {
-    sketch.text(`product ${i}`, at, y + 70, text, {
+    sketch.text(`product ${i}`, at, y, text, {
       size: 15, mono: true, fill: kind ? `var(--bvc-${kind})` : undefined, bold: i === 4 ? 650 : 400,
     });
     at += measure(text, 15, true, i === 4 ? 650 : 400) + 9;
   });
-  const count = landed < terms.length ? `${landed} of ${terms.length}` : "the largest in size";
-  const words = [`component ${component} · ${count}`, count].find((text) => measure(text, 13) < x + w - at - 8);
-  if (words) sketch.text("landed", x + w, y + 70, words, { size: 13, at: "end", fill: FAINT });
+  return at;
 }

@@ -7,7 +7,7 @@
 /** @import { Sketch } from "../sketch.js" */
 /** @import { Box, Digits, Step, StepChart, StepPlace } from "../types.js" */
 
-import { writeCount, writeFixed } from "../../shared/numbers.js";
+import { writeFixed } from "../../shared/numbers.js";
 import { fit, measure } from "../letters.js";
 import { mix, within } from "../motion.js";
 import { cut } from "../sketch.js";
@@ -16,24 +16,16 @@ import { FAINT } from "./caption.js";
 /** @type {Record<string, string>} */
 const TURNED = { "+": "−", "−": "+" };
 
-// groups: lists of steps, each with a scale of its own over the same zero, so that large and small stand side by side.
-/** @param {Box} box @param {Step[][]} groups @returns {StepChart} */
-export function placeSteps(box, groups) {
+// Where the steps stand, all on one scale.
+/** @param {Box} box @param {Step[]} steps @returns {StepChart} */
+export function placeSteps(box, steps) {
   const left = box.x + 16; // beside the zero
-  const pitch = Math.min(240, (box.x + box.w - left) / groups.flat().length);
-  const wide = Math.min(76, pitch * 0.5);
-  const [top, bottom] = [box.y + 84, box.y + box.h - 88];
-  const reach = groups.map((steps) => {
-    const ends = steps.flatMap(({ from, to }) => [from, to, 0]);
-    return { up: Math.max(...ends), down: -Math.min(...ends) };
-  });
-  /** @param {"up" | "down"} side */
-  const share = (side) => Math.max(...reach.map((each) => each[side] / (each.up + each.down || 1)));
-  const zero = top + ((bottom - top) * share("up")) / (share("up") + share("down") || 1);
-  const fill = (/** @type {number} */ room, /** @type {number} */ size) => (size ? room / size : Infinity);
-  const units = reach.map(({ up, down }) => Math.min(fill(zero - top, up), fill(bottom - zero, down)));
-  const scales = units.map((unit) => (/** @type {number} */ value) => zero - value * (Number.isFinite(unit) ? unit : 0));
-  return { groups, pitch, wide, zero, units, scales, x: (i) => left + i * pitch, names: box.y + box.h - 42 };
+  const pitch = Math.min(240, (box.x + box.w - left) / steps.length);
+  const [top, bottom] = [box.y + 84, box.y + box.h - (pitch < 80 ? 104 : 88)]; // where signs have a line of their own
+  const ends = steps.flatMap(({ from, to }) => [from, to, 0]);
+  const [low, high] = [Math.min(...ends), Math.max(...ends)];
+  const y = (/** @type {number} */ value) => top + ((high - value) / (high - low || 1)) * (bottom - top);
+  return { steps, pitch, wide: Math.min(76, pitch * 0.5), y, x: (i) => left + i * pitch, names: box.y + box.h - 42 };
 }
 
 /**
@@ -43,19 +35,15 @@ export function placeSteps(box, groups) {
  * @param {Digits} digits
  * @param {number} time
  */
-export function drawSteps(canvas, sketch, chart, digits, time) {
-  const { groups, pitch, wide, zero, scales, x } = chart;
-  const count = groups.flat().length;
-  sketch.line("zero", x(0) - 4, zero, x(count - 1) + wide + 4, zero, { stroke: FAINT, "stroke-opacity": 0.6 });
-  sketch.text("zero label", x(0) - 8, zero + 4, "0", { size: 12, mono: true, at: "end", fill: FAINT });
-  let i = 0;
-  groups.forEach((steps, group) => steps.forEach((step, place) => {
+export function drawSteps(canvas, sketch, { steps, pitch, wide, y, x, names }, digits, time) {
+  const count = steps.length;
+  sketch.line("zero", x(0) - 4, y(0), x(count - 1) + wide + 4, y(0), { stroke: FAINT, "stroke-opacity": 0.6 });
+  sketch.text("zero label", x(0) - 8, y(0) + 4, "0", { size: 12, mono: true, at: "end", fill: FAINT });
+  steps.forEach((step, i) => {
     const shown = within(time, i / count, (i + 0.9) / count);
-    const column = { x: x(i), wide, pitch, y: scales[group], names: chart.names, next: steps[place + 1] };
+    const column = { x: x(i), wide, pitch, y, names, next: steps[i + 1] };
     if (shown > 0) drawStep(canvas, sketch, i, step, column, digits, shown);
-    if (group && !place && shown > 0) drawScaleChange(sketch, chart, i, steps[0].to, shown);
-    i += 1;
-  }));
+  });
 }
 
 /**
@@ -135,12 +123,17 @@ function drawOperation(sketch, i, step, { x, wide, pitch, names }, digits, opaci
     const decimals = "×÷".includes(sign) ? digits.factors : digits.terms;
     const long = i ? writeOperation({ sign, operand }, decimals) : writeFixed(operand, decimals);
     const short = i ? writeTurned({ sign, operand }, decimals) : long;
-    /** @type {[text: string, size: number][]} */
-    const ways = [[long, 13.5], [short, 13.5], [short, 12], [short.replace(" ", ""), 12]];
-    const [text, size] = ways.find(
-      ([words, high]) => measure(words, high, true, 600) < pitch - 8
-    ) ?? ways[ways.length - 1];
-    sketch.text(`operation ${i}`, middle, names, text, { ...style, size, mono: true, bold: 600 });
+    const room = pitch - 8;
+    const [text, size] = [[long, 13.5], [short, 13.5], [short, 12]].find(
+      ([words, high]) => measure(words, Number(high), true, 600) < room
+    ) ?? ["", 12];
+    const paint = { ...style, size: Number(size), mono: true, bold: 600 };
+    if (text) sketch.text(`operation ${i}`, middle, names, text, paint);
+    else {
+      const [done, number] = i ? [short[0], short.slice(2)] : ["", short];
+      sketch.text(`sign ${i}`, middle, names - 15, done, paint);
+      sketch.text(`operation ${i}`, middle, names, number, paint);
+    }
   }
   const fill = `var(--bvc-${kind})`;
   sketch.text(`name ${i}`, middle, names + 18, fit(name, 13, pitch - 4, 650), { ...style, size: 13, bold: true, fill });
@@ -160,22 +153,4 @@ export function writeTurned({ sign, operand }, decimals) {
   const turned = TURNED[sign];
   const text = writeFixed(operand, decimals);
   return turned && text.startsWith("−") ? `${turned} ${text.slice(1)}` : writeOperation({ sign, operand }, decimals);
-}
-
-// The same number on the next scale: lines from where it stood to where it stands, and how much smaller that is.
-/** @param {Sketch} sketch @param {StepChart} given1 @param {number} i @param {number} value @param {number} opacity */
-export function drawScaleChange(sketch, { x, wide, pitch, units, scales, names }, i, value, opacity) {
-  const style = { stroke: FAINT, "stroke-dasharray": "2 3", opacity: cut(opacity, 3) };
-  sketch.line("change", x(i - 1) + wide, scales[0](value), x(i), scales[1](value), style);
-  const ratio = units[0] / units[1];
-  if (!Number.isFinite(ratio) || !ratio) return;
-  const words = ratio >= 1 ? `${writeRatio(ratio)} × smaller` : `${writeRatio(1 / ratio)} × larger`;
-  const full = measure(`drawn ${words}`, 12) < pitch - 4 ? `drawn ${words}` : words;
-  const label = { size: 12, at: "middle", fill: FAINT, opacity };
-  sketch.text("change label", x(i) + wide / 2, names + 34, fit(full, 12, pitch - 2), label);
-}
-
-/** @param {number} ratio */
-function writeRatio(ratio) {
-  return ratio < 10 ? writeFixed(ratio, 1) : writeCount(Math.round(ratio));
 }

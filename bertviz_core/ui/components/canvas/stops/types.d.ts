@@ -15,6 +15,7 @@ export interface LookedUp {
   rows: [table: string, index: number, value: number, put: boolean][];
   sum: number;
   normalized: number;
+  adds_up: boolean;
   digits: Digits;
 }
 
@@ -47,6 +48,7 @@ export interface Divided {
 
 export interface Collected {
   component: number;
+  hidden: number;
   of: number[];
   shares: number[];
   values: number[];
@@ -54,6 +56,22 @@ export interface Collected {
   others: number;
   sum: number;
   digits: Digits;
+}
+
+export interface Joined {
+  component: number;
+  head: number;
+  heads: number;
+  width: number;
+  term: Term;
+  vector: number[];
+  weights: number[];
+  parts: number[];
+  product: number;
+  bias: number;
+  value: number;
+  digits: Digits;
+  adds_up: boolean;
 }
 
 export interface Normalized {
@@ -85,6 +103,17 @@ export interface Fired {
   total: number;
   function: string;
   curve: [before: number, after: number][];
+  onwards: Then;
+}
+
+export interface Then {
+  whole: boolean;
+  component: number;
+  skip: number;
+  written: number;
+  sum: number;
+  value: number;
+  digits: Digits;
 }
 
 export interface Logit {
@@ -99,6 +128,8 @@ export interface Logit {
 }
 
 export interface Answered {
+  component: number;
+  last: number;
   words: [word: string, score: number, term: number, share: number, id: number][];
   denominator: number;
   others: number;
