@@ -1,6 +1,8 @@
 """The walk of ten stops on the first page's canvas: played, stepped, left and interrupted."""
 
 from bertviz_core.analysis.openings import open_key
+from bertviz_core.lessons.catalogue import LESSONS
+from tests.browser import PHONE, visit
 from tests.canvas import open_canvas, press, wait_for_query
 
 
@@ -19,6 +21,23 @@ def test_the_walk_is_played_stepped_and_left(still):
     wait_for_query(still, play="10")
     press(still, "Escape")
     still.page.wait_for_selector('.bvc[data-stop=""]')
+
+
+def test_the_walk_leads_on_to_the_first_lesson(still):
+    """With the sentence that was walked through, and without its changes."""
+    open_canvas(still, play=10, text="the cat sat", changes="encoder.layer.2.attention.self.probs[head=0]:0")
+    still.page.get_by_role("button", name="Go on: lesson 1").click()
+    wait_for_query(still, lesson=LESSONS[0].name, step="1", text="the cat sat")
+    still.settle()
+    assert "changes" not in still.query
+    assert still.page.locator(".st-key-lesson-strip").inner_text().startswith(LESSONS[0].title)
+
+
+def test_on_a_phone_nothing_lies_over_the_last_row_of_buttons(chromium, server):
+    with visit(chromium, server, PHONE, motion="reduce", touch=True) as app:
+        open_canvas(app, play=1)
+        tabs, over = (app.page.locator(name).bounding_box() for name in (".bvc-tabs", ".st-key-map"))
+        assert tabs["y"] + tabs["height"] <= over["y"] + 1
 
 
 def test_without_motion_a_stop_is_drawn_as_it_ends(still, rome):
