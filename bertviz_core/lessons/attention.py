@@ -255,7 +255,10 @@ LESSON = Lesson(
                 "Your sentence",
                 "The token that gets most",
                 keys.check_own,
-                samples=(("She put the [MASK] on the table.", "put"), ("The old man sat by the [MASK].", "by")),
+                samples=lambda _: (
+                    ("She put the [MASK] on the table.", "put"),
+                    ("The old man sat by the [MASK].", "by"),
+                ),
             ),
             keys.work_own,
             hints=("In many heads [CLS] or a punctuation mark collects what is not needed.",),

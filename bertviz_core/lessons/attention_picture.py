@@ -13,6 +13,7 @@ from bertviz_core.lessons.drawing import (
     draw_cell,
     draw_picture,
     draw_text,
+    isolate,
     tell_left_out,
     write_figure,
     write_label,
@@ -31,7 +32,7 @@ def draw_attention(scene: Scene) -> Picture:
     real, weighed = scene.trace.encoding.real, list_weighed(scene)
     row = scene.read_row("probs")
     figures = [write_figure("Attention weights", _draw_map(scene, real, weighed))] if len(real) <= LARGEST_MAP else []
-    figures.append(write_figure(f"The row of {scene.here}, step by step", _write_row(scene, real, weighed)))
+    figures.append(write_figure(f"The row of {isolate(scene.here)}, step by step", _write_row(scene, real, weighed)))
     boxes = tuple(f"{scene.quote(key)}: {format_percent(float(row[key]))}" for key in weighed)
     return Picture("".join(figures), boxes)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import unicodedata
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -14,8 +15,8 @@ WIDTH = 687  # of what is printed on a sheet, in CSS pixels
 LARGEST_MAP = 16  # tokens; of more a row is printed as a table
 BLOCK = 16  # rows; a table of more goes on beside itself
 SHORT = 8  # characters of a token where there is little room
-_MOST_ROWS = 48  # of a table
-_ACROSS = 4  # parts beside each other of a table as wide as the sheet
+_MOST_ROWS = 33  # of a table
+_ACROSS = 5  # parts beside each other of a table as wide as the sheet
 _LONGEST_CODE = 1800  # characters; a code of more cannot be read by a phone
 _MODULE = 1.35  # pixels of a code’s smallest square, 0.36 mm
 _PALE, _MIDDLE, _DARK = (243, 241, 247), (155, 128, 199), (64, 34, 110)  # always darker, in colour and in grey
@@ -30,9 +31,15 @@ def shade(part: float) -> str:
     return "#" + "".join(f"{round(a + (b - a) * along):02x}" for a, b in zip(low, high, strict=True))
 
 
+def isolate(text: str) -> str:
+    """A text that does not turn what stands around it, where some of it is written from right to left."""
+    turns = any(unicodedata.bidirectional(sign) in ("R", "AL") for sign in text)
+    return f"\N{LEFT-TO-RIGHT ISOLATE}{text}\N{POP DIRECTIONAL ISOLATE}" if turns else text
+
+
 def write_label(token: str, longest: int = SHORT) -> str:
     """A token as a picture shows it, without HTML."""
-    return shorten(spell_controls(token), longest)
+    return isolate(shorten(spell_controls(token), longest))
 
 
 def draw_text(x: float, y: float, text: str, **looks: object) -> str:
@@ -82,7 +89,8 @@ def write_table(head: Sequence[str], rows: Sequence[Sequence[Cell]], note: str =
     blocks = max(1, -(-len(rows) // BLOCK), _ACROSS if across else 1)
     each = -(-len(rows) // blocks) or 1
     tables = "".join(_write_block(head, rows[first : first + each]) for first in range(0, len(rows), each))
-    return f'<div class="blocks">{tables}</div>{f"<p>{escape(note)}</p>" if note else ""}'
+    kind = "blocks dense" if blocks > 1 else "blocks"
+    return f'<div class="{kind}">{tables}</div>{f"<p>{escape(note)}</p>" if note else ""}'
 
 
 def _write_block(head: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
@@ -92,7 +100,7 @@ def _write_block(head: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
 
 
 def _write_cell(cell: Cell) -> str:
-    return '<td class="box"></td>' if cell is None else f"<td><bdi>{escape(cell)}</bdi></td>"
+    return '<td class="box"></td>' if cell is None else f"<td>{escape(cell)}</td>"
 
 
 def choose_rows(sizes: Sequence[float], asked: Iterable[int] = ()) -> list[int]:

@@ -211,7 +211,12 @@ LESSON = Lesson(
             "One word, two uses: how far do the two vectors come apart?",
             "Write a sentence with one word twice, so that the cosine of the two is at least {apart} lower after the "
             "last layer than before the first.",
-            Write("Your sentence", "", keys.check_own, samples=(("The light is too light to light the room.", ""),)),
+            Write(
+                "Your sentence",
+                "",
+                keys.check_own,
+                samples=lambda _: (("The light is too light to light the room.", ""),),
+            ),
             keys.work_own,
             hints=("Use the word in two grammatical roles.", "Put one of them at the very start."),
             misconception="A word means the same wherever it stands.",

@@ -6,7 +6,7 @@ import numpy as np
 
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.formula.numbers import format_number
-from bertviz_core.lessons.drawing import WIDTH, draw_box, draw_cell, draw_picture, draw_text, write_figure
+from bertviz_core.lessons.drawing import WIDTH, draw_box, draw_cell, draw_picture, draw_text, isolate, write_figure
 from bertviz_core.lessons.embeddings_keys import find_component, read_rows
 from bertviz_core.lessons.lesson import Picture
 from bertviz_core.lessons.scene import Scene
@@ -21,7 +21,7 @@ def draw_embeddings(scene: Scene) -> Picture:
     sums = rows.sum(axis=0)
     asked = find_component(scene)
     components = sorted({asked, *rank_top(np.abs(sums), _COLUMNS)})
-    title = f"The three rows of {scene.here}, where their sum is largest in size"
+    title = f"The three rows of {isolate(scene.here)}, where their sum is largest in size"
     body = _draw_rows(rows, components, asked)
     note = "<p>The darker a cell, the larger its number in size. Fill in the sums.</p>"
     boxes = tuple(f"component {i}: {format_number(float(sums[i]))}" for i in components)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
@@ -11,14 +10,13 @@ from pathlib import Path
 from bertviz_core.checkpoint.hub import BUNDLED
 from bertviz_core.errors import BertvizError
 from bertviz_core.formula.texts import join_words, shorten, spell_controls
-from bertviz_core.lessons.drawing import draw_code
+from bertviz_core.lessons.drawing import draw_code, isolate
 from bertviz_core.lessons.lesson import Choose, Lesson, Pick, Picture, Slide, Step, Worked, Write
 from bertviz_core.lessons.marking import fill, is_ready, list_options, tell_key, tell_right, tell_wrong, work_out
 from bertviz_core.lessons.scene import Scene
 
 _STYLE = Path(__file__).with_name("handout.css").read_text(encoding="utf-8")
 _LONGEST = 400  # characters of the sentence
-_ISOLATE, _END = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 
 
 @dataclass(frozen=True)
@@ -56,27 +54,24 @@ def _work(handout: Handout, step: Step) -> Worked | None:
 
 def _fill(text: str, numbers: Mapping[str, str]) -> str:
     """A text with its places filled, as HTML; what is written from right to left leaves the rest as it is."""
-    return escape(fill(text, {name: _isolate(each) for name, each in numbers.items()}))
+    return escape(fill(text, {name: isolate(each) for name, each in numbers.items()}))
 
 
-def _isolate(text: str) -> str:
-    return f"{_ISOLATE}{text}{_END}" if any(unicodedata.bidirectional(sign) in ("R", "AL") for sign in text) else text
-
-
-def _write_head(lesson: Lesson, line: str, right: str, code: str = "") -> str:
+def _write_head(lesson: Lesson, line: str, right: str, about: str, code: str = "") -> str:
+    """What stands on top of a sheet. about: HTML below the line; code: beside all of it."""
     return (
-        f"<header><div><h1>{escape(lesson.title)}</h1><p>{escape(line)}</p></div>"
-        f'<div class="who">{right}</div>{code}</header>'
+        f'<header><div><div class="title"><div><h1>{escape(lesson.title)}</h1><p>{escape(line)}</p></div>'
+        f'<div class="who">{right}</div></div><p class="about">{about}</p></div>{code}</header>'
     )
 
 
 def _write_sheet(handout: Handout, worked: list[Worked | None], picture: Picture, keyed: bool) -> str:
     lesson, scene = handout.lesson, handout.scene
     name = '<span>Name <i></i></span><span>Date <i class="short"></i></span>'
-    head = _write_head(lesson, lesson.line, name, draw_code(handout.link))
+    head = _write_head(lesson, lesson.line, name, _write_about(handout), draw_code(handout.link))
     tasks = "".join(map(_write_task, range(1, len(worked) + 1), lesson.steps, worked, [scene] * len(worked)))
     return (
-        f'<section class="sheet">{head}{_write_about(handout)}'
+        f'<section class="sheet">{head}'
         f'<div class="figures">{picture.body}</div><div class="tasks">{tasks}</div>'
         f"<footer><span>{escape(_tell_app(handout, worked))}</span>"
         f"{'<span>1 of 2</span>' if keyed else ''}</footer></section>"
@@ -87,8 +82,8 @@ def _write_about(handout: Handout) -> str:
     """The sentence, and the place in the pass that is asked about."""
     scene, text = handout.scene, shorten(spell_controls(handout.text), _LONGEST)
     model = "bundled model" if scene.model.name == BUNDLED else scene.model.name
-    place = f"{model}, layer {scene.layer}, head {scene.head}, at {_isolate(scene.here)}"
-    return f'<p class="about"><bdi><b>{escape(text)}</b></bdi> &ensp;BERT, {escape(place)}.</p>'
+    place = f"{model}, layer {scene.layer}, head {scene.head}, at {isolate(scene.here)}"
+    return f"<bdi><b>{escape(text)}</b></bdi> &ensp;BERT, {escape(place)}."
 
 
 def _write_task(number: int, step: Step, worked: Worked | None, scene: Scene) -> str:
@@ -97,7 +92,7 @@ def _write_task(number: int, step: Step, worked: Worked | None, scene: Scene) ->
     text = _fill(step.paper.text or step.text, worked.numbers)
     task = _fill(step.paper.task or step.task, worked.numbers)
     after = " Then try it in the app." if isinstance(step.ask, Write) else ""
-    options = "".join(f"<li>{escape(_isolate(each))}</li>" for each in _list_boxes(step, scene, worked))
+    options = "".join(f"<li>{escape(isolate(each))}</li>" for each in _list_boxes(step, scene, worked))
     return (
         f'<div class="task"><p>{_write_number(number)}{text}</p><p class="ask">{task}{after}</p>'
         f'{f"<ul class=options>{options}</ul>" if options else ""}<div class="lines"></div></div>'
@@ -145,10 +140,10 @@ def _write_key(handout: Handout, worked: list[Worked | None], picture: Picture) 
         for number, (step, each) in enumerate(zip(lesson.steps, worked, strict=True), 1)
     )
     about = "All numbers are from the recorded pass. With another sentence or model the app prints another key."
-    boxes = f"In the empty boxes: {'; '.join(map(_isolate, picture.boxes))}." if picture.boxes else ""
+    boxes = f"In the empty boxes: {'; '.join(map(isolate, picture.boxes))}." if picture.boxes else ""
     return (
-        f'<section class="sheet key">{_write_head(lesson, f"{lesson.line} · key", "for the teacher")}'
-        f'<p class="about">{about}</p><div class="tasks">{answers}</div>'
+        f'<section class="sheet key">{_write_head(lesson, f"{lesson.line} · key", "for the teacher", about)}'
+        f'<div class="tasks">{answers}</div>'
         f"<footer><span>{escape(boxes)}</span><span>2 of 2</span></footer></section>"
     )
 
@@ -158,7 +153,7 @@ def _write_answer(number: int, step: Step, worked: Worked | None, scene: Scene) 
     if worked is None:
         return f"<p>{_write_number(number)}{_tell_lack(step)}</p>"
     belief = _fill(step.misconception, worked.numbers)
-    said = "".join(f" {escape(_isolate(each))}" for each in tell_wrong(step, worked))
+    said = "".join(f" {escape(isolate(each))}" for each in tell_wrong(step, worked))
     return (
         f"<p>{_write_number(number)}{_tell_answer(step, scene, worked)}</p>"
         f"<p>Usual misconception: {belief}{f' Answer to it:{said}' if said else ''}</p>"
@@ -172,14 +167,14 @@ def _tell_answer(step: Step, scene: Scene, worked: Worked) -> str:
     said = tell_right(step, scene, worked)
     key = tell_key(step, scene, worked) if isinstance(step.ask, Choose | Pick) else ""
     if not key or said.startswith(key):
-        return f"<b>{escape(_isolate(said))}</b>"
-    return f"<b>{escape(_isolate(key.rstrip('.')))}.</b> {escape(_isolate(said))}"
+        return f"<b>{escape(isolate(said))}</b>"
+    return f"<b>{escape(isolate(key.rstrip('.')))}.</b> {escape(isolate(said))}"
 
 
 def _try_samples(ask: Write, scene: Scene) -> list[str]:
     """What is said of answers that others have given."""
     said: list[str] = []
-    for text, guess in ask.samples:
+    for text, guess in ask.samples(scene):
         try:
             verdict = ask.check(scene, text, guess)
         except BertvizError:

@@ -255,7 +255,12 @@ LESSON = Lesson(
             "Is an easy blank filled early, and a hard one late?",
             "Write a sentence with one [MASK], and the layer after which you expect its answer to lead (0 to {last}; "
             "one off will do).",
-            Write("Your sentence", "The layer", keys.check_own, samples=(("Paris is the capital of [MASK].", "0"),)),
+            Write(
+                "Your sentence",
+                "The layer",
+                keys.check_own,
+                samples=lambda _: (("New [MASK] City is in the United States.", "0"),),
+            ),
             keys.work_own,
             hints=("Try a fixed phrase, and a sentence that leaves much open.",),
             need=Need("this model has no LM head to ask", has_head),

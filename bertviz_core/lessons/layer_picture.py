@@ -5,7 +5,16 @@ from __future__ import annotations
 from math import cos, isfinite, radians, sin
 
 from bertviz_core.formula.numbers import format_degrees, format_short, write_fixed
-from bertviz_core.lessons.drawing import draw_box, draw_line, draw_picture, draw_text, shade, write_figure, write_label
+from bertviz_core.lessons.drawing import (
+    draw_box,
+    draw_line,
+    draw_picture,
+    draw_text,
+    isolate,
+    shade,
+    write_figure,
+    write_label,
+)
 from bertviz_core.lessons.layer_keys import is_short, measure_tokens, read_sum
 from bertviz_core.lessons.lesson import Picture
 from bertviz_core.lessons.scene import Scene
@@ -22,7 +31,7 @@ def draw_layer(scene: Scene) -> Picture:
     figures: list[str] = []
     boxes: tuple[str, ...] = ()
     if isfinite(angle):
-        title = f"{scene.here}: what was, and what is added"
+        title = f"{isolate(scene.here)}: what was, and what is added"
         figures.append(write_figure(title, _draw_arrows(was, added, angle)))
         boxes = (f"the sum is {write_fixed(total, 2)} long",)
     if is_short(scene):

@@ -96,7 +96,7 @@ class Write:
     guess: str
     check: Callable[[Scene, str, str], Verdict]
     runs: bool = True
-    samples: tuple[tuple[str, str], ...] = ()
+    samples: Callable[[Scene], tuple[tuple[str, str], ...]] = lambda _: ()
 
 
 Ask = Choose | Pick | Number | Slide | Write

@@ -92,8 +92,8 @@ LESSON = Lesson(
             need=Need("no token here stands twice", keys.has_repeated),
             misconception="The id of a word depends on where it stands or what it means.",
             paper=OnPaper(
-                task="Write the sentence into the boxes, a token to a box, and each token’s id below it. Which is the "
-                "next token with exactly the same number as {a}? Write its position; the first token has position 0."
+                task="Fill in the boxes: a token to a box, its id below it. Which is the next token with exactly the "
+                "same number as {a}? Write its position."
             ),
         ),
         Step(
@@ -183,7 +183,7 @@ LESSON = Lesson(
                 "",
                 keys.check_three,
                 runs=False,
-                samples=(("electroencephalography", ""), ("snowboarding", "")),
+                samples=lambda _: (("electroencephalography", ""), ("snowboarding", "")),
             ),
             keys.work_three,
             hints=(
@@ -235,7 +235,12 @@ LESSON = Lesson(
             "The sentence, cut into tokens",
             "Now without help.",
             "Write a sentence with one long word, and how many tokens you expect.",
-            Write("Your sentence", "Its number of tokens", keys.check_own, samples=(("She likes snowboarding.", "6"),)),
+            Write(
+                "Your sentence",
+                "Its number of tokens",
+                keys.check_own,
+                samples=lambda _: (("She likes snowboarding.", "6"),),
+            ),
             keys.work_own,
             hints=("Words, punctuation marks, the pieces of the long word, and two more.",),
             misconception="The number of tokens is the number of words.",

@@ -17,7 +17,7 @@ from bertviz_core.lessons.scene import Scene
 
 _ACROSS, _LEFT, _TOP, _HIGH = 12, 52, 14, 24  # boxes in a row; pixels
 _SPARE = 9  # boxes more than tokens, at least: how many there are is asked
-_MOST = 72  # boxes
+_MOST, _BEGINNING = 36, 24  # boxes; and of a sentence that is too long for them
 _TOLD = 40  # tokens that the key tells
 _ENTRIES = 64
 
@@ -43,7 +43,7 @@ def _write_entries(scene: Scene) -> str:
 
 
 def _draw_boxes(scene: Scene) -> str:
-    wanted = min(_MOST, len(scene.tokens) + _SPARE)
+    wanted = len(scene.tokens) + _SPARE if len(scene.tokens) + _SPARE <= _MOST else _BEGINNING
     lines, width = -(-wanted // _ACROSS), (WIDTH - _LEFT) / _ACROSS
     high = _TOP + 2 * _HIGH + 8
     parts: list[str] = []

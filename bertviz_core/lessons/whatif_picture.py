@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bertviz_core.lessons.drawing import WIDTH, draw_cell, draw_picture, draw_text, write_figure
+from bertviz_core.lessons.drawing import WIDTH, draw_cell, draw_picture, draw_text, isolate, write_figure
 from bertviz_core.lessons.lesson import Picture
 from bertviz_core.lessons.scene import Scene
 from bertviz_core.lessons.whatif_keys import find_top, has_needed, measure_heads, write_points
@@ -16,8 +16,8 @@ def draw_whatif(scene: Scene) -> Picture:
     """A cell for each head, the darker the more the word loses without it; nothing where no head is needed."""
     if not has_needed(scene):
         return Picture("")
-    word = quote_entry(scene, find_top(scene))
-    title = f"What each head is worth to {word} at {scene.here}, in points: with it, minus without it"
+    word = isolate(quote_entry(scene, find_top(scene)))
+    title = f"What each head is worth to {word} at {isolate(scene.here)}, in points: with it, minus without it"
     return Picture(write_figure(title, _draw_heads(scene), wide=True))
 
 

@@ -40,7 +40,7 @@ LESSON = Lesson(
             "Most likely words, at {here}",
             "The LM head gives each of the {vocab} entries of the vocabulary a probability at {here}.",
             "Write a word that you expect among the model’s first {first}.",
-            Write("Your word", "", keys.check_expected, runs=False),
+            Write("Your word", "", keys.check_expected, runs=False, samples=lambda scene: ((scene.name_top(), ""),)),
             keys.work_expect,
             hints=(
                 "Read the sentence with each of your words in that place.",
@@ -203,7 +203,7 @@ LESSON = Lesson(
                 "Your sentence",
                 "The word",
                 keys.check_own,
-                samples=(("Once upon a [MASK], there was a king.", "time"),),
+                samples=lambda _: (("New [MASK] City is in the United States.", "york"),),
             ),
             keys.work_own,
             hints=(

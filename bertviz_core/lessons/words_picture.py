@@ -10,6 +10,7 @@ from bertviz_core.lessons.drawing import (
     draw_line,
     draw_picture,
     draw_text,
+    isolate,
     shade,
     tell_left_out,
     write_figure,
@@ -37,7 +38,9 @@ def draw_words(scene: Scene) -> Picture:
         return Picture("")
     parts = read_parts(scene)
     figures = [
-        write_figure(f"The logit of {quote_entry(scene, find_top(scene))}, from three numbers", _draw_parts(parts))
+        write_figure(
+            f"The logit of {isolate(quote_entry(scene, find_top(scene)))}, from three numbers", _draw_parts(parts)
+        )
     ]
     if find_visible(scene):
         wide = len(find_visible(scene)) > BLOCK
