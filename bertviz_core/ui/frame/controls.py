@@ -36,10 +36,10 @@ class Example:
 PAIR = Example("a pair", "He sat by the bank of the river.", "The bank lent him the money.")
 EXAMPLES = (
     Example("a proverb", "When in Rome, do as the [MASK] do."),
-    Example("a verb", "She opened the door and [MASK] into the room."),
-    Example("an adjective", "The old man was [MASK] and tired."),
+    Example("agreement", "The keys to the cabinet [MASK] on the table."),
+    Example("a fact", "The capital of France is [MASK]."),
+    Example("a negation", "A robin is not a [MASK]."),
     PAIR,
-    Example("a masked pair", "The children went to bed.", "Their mother turned off the [MASK]."),
     Example("long words", "Unbelievably, tokenizers split electroencephalography."),
 )
 
