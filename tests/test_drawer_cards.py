@@ -13,6 +13,7 @@ import bertviz_core as bv
 from bertviz_core.analysis.naming import NOUNS, find_noun, name_crumb, name_number
 from bertviz_core.formula.address import Address, read_address
 from bertviz_core.formula.numbers import format_number, format_percent, format_short
+from bertviz_core.formula.texts import name_token
 from bertviz_core.programs import PROGRAMS
 from bertviz_core.ui.walk.card import Cell, Row, Table, render_table
 from bertviz_core.ui.walk.explain import work_out
@@ -142,10 +143,11 @@ def test_who_gives_how_much_to_whom(rome):
     weights = rome[f"{LAYER}.attention.self.probs[head=0,query=8]"].astype(np.float64)
     first, second = np.argsort(-weights)[:2]
     said = tell(rome, f"{LAYER}.attention.self.probs[head=0,query=8,key={first}]")
-    assert f"“[MASK]” gives {100 * weights[first]:.0f} % of its attention to “do” at position {first}" in said
-    assert said.endswith(f", {weights[first] / weights[second]:.1f} times as much as to “as”.")
+    most, next_most = (name_token(rome.tokens, int(key)) for key in (first, second))
+    assert f"“[MASK]” gives {100 * weights[first]:.0f} % of its attention to {most}" in said
+    assert said.endswith(f", {weights[first] / weights[second]:.1f} times as much as to {next_most}.")
     said = tell(rome, f"{LAYER}.attention.self.probs[head=0,query=8,key={second}]")
-    assert said.endswith(f". The largest is to “do” at position {first}, {100 * weights[first]:.0f} %.")
+    assert said.endswith(f". The largest is to {most}, {100 * weights[first]:.0f} %.")
 
 
 def tell(trace, address):
@@ -193,8 +195,11 @@ def test_a_number_has_its_place_among_those_beside_it(rome):
     scores = rome[f"{LAYER}.attention.self.scores[head=0,query=8]"]
     first, second = np.argsort(-scores)[:2]
     score = f"{LAYER}.attention.self.scores[head=0,query=8,key={{}}]"
+    own = f"{LAYER}.attention.self"
+    products = rome[f"{own}.query[head=0,query=8]"].astype(float) * rome[f"{own}.key[head=0,key={first}]"]
     assert tell(rome, score.format(first)).endswith(
-        "offers: 32 products, 15 for and 17 against. It is the best match of the 12."
+        f"offers: 32 products, {(products > 0).sum()} for and {(products < 0).sum()} against. "
+        "It is the best match of the 12."
     )
     assert tell(rome, score.format(second)).endswith(" It is the 2nd best match of 12.")
     logits = rome["cls.predictions.decoder[token=8]"]
@@ -307,7 +312,7 @@ def test_the_head_says_that_it_was_worked_again(rome):
     view, shown, _ = explain(rome, f"{LAYER}.attention.self.probs[head=0,query=8,key=5]")
     head = render_head(view, shown, "")
     why = shown.why
-    assert f"<b>{format_number(why.value)}</b>" in head and "55\N{NO-BREAK SPACE}%" in head
+    assert f"<b>{format_number(why.value)}</b>" in head and format_percent(why.value) in head
     assert f"Recorded: {format_number(why.value)}. Recomputed in double precision from 12 operands" in head
     assert "✓ worked again" in head
 

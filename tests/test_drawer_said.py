@@ -8,7 +8,7 @@ import pytest
 import bertviz_core as bv
 from bertviz_core.analysis.made_from import count_made, find_made
 from bertviz_core.formula.address import read_address
-from bertviz_core.formula.numbers import format_short
+from bertviz_core.formula.numbers import format_percent, format_short
 from bertviz_core.ui.views.heads_numbers import tell_extremes
 from bertviz_core.ui.walk.explain import work_out
 from bertviz_core.ui.walk.rendering import _render_end, _render_line
@@ -58,11 +58,11 @@ SAID = {
     ),
     "a mean of a change": (
         {f"{NORM}.mean[token=2]": 5.0}, f"{NORM}[token=2,hidden=7]",
-        "; LayerNorm makes it −0.99, and γ and β put that on scale.", "384; γ and β put that on scale",
+        "; LayerNorm makes it {normalized}, and γ and β put that on scale.", "384; γ and β put that on scale",
     ),
     "another epsilon": (
         {f"{NORM}.normalized": "epsilon=2.0"}, f"{NORM}[token=2,hidden=7]",
-        "; LayerNorm makes it −0.031, and γ and β put that on scale.", "384; γ and β put that on scale",
+        "; LayerNorm makes it {normalized}, and γ and β put that on scale.", "384; γ and β put that on scale",
     ),
     "distances from a put mean": (
         {f"{NORM}.mean[token=2]": 5.0}, f"{NORM}.variance[token=2]",
@@ -74,11 +74,11 @@ SAID = {
     ),
     "the largest weight put to 0": (
         {f"{ROW},key=4]": 0.0}, f"{ROW},key=1]",
-        "The largest is to “[CLS]”, 21", "to “red”",
+        "The largest is to “[CLS]”, {first}", "to “red”",
     ),
     "the only weight left": (
         {f"{ROW},key={i}]": 0.0 for i in range(6)}, f"{ROW},key=6]",
-        "gives **0.74", "all of it",
+        "gives **{last}**", "all of it",
     ),
     "a learned vector put": (
         {"embeddings.word_embeddings[token=2]": 0.5}, "embeddings.sum[token=2,hidden=5]",
@@ -94,8 +94,14 @@ SAID = {
 @pytest.mark.parametrize("name", SAID)
 def test_what_a_change_makes_untrue_is_not_said(red, name):
     changes, cell, said, not_said = SAID[name]
-    sentence = tell(red.with_changes(changes), cell)
-    assert said in sentence and not_said not in sentence
+    changed = red.with_changes(changes)
+    sentence = tell(changed, cell)
+    numbers = {
+        "normalized": format_short(float(changed[f"{NORM}.normalized[token=2,hidden=7]"])),
+        "first": format_percent(float(changed[f"{ROW},key=0]"])),
+        "last": format_percent(float(changed[f"{ROW},key=6]"])),
+    }
+    assert said.format_map(numbers) in sentence and not_said not in sentence
 
 
 def test_the_formula_of_an_output_has_the_quotient_that_a_change_put(red):

@@ -6,6 +6,7 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.analysis import openings
 from bertviz_core.analysis.parts import take_apart
 from bertviz_core.formula.numbers import format_number, format_short
 from bertviz_core.ui.frame import overflow, shell
@@ -102,10 +103,12 @@ def test_the_parts_that_count_most_are_listed_with_steps(page, rome):
     assert re.findall(r'<tr class="[^"]*" data-step="([^"]+)"', text)[:5] == firsts
 
 
-def test_a_page_explains_its_own_number_until_another_one_is_clicked():
+def test_a_page_explains_its_own_number_until_another_one_is_clicked(rome):
     text = opened(AppTest.from_file(APP, default_timeout=60), "", "attention")
     assert "This page’s number" in text and 'data-close="yes"' not in text
-    assert f">{LAYER}.attention.self.probs[head=0,query=8,key=5]<" in text
+    found = openings.open_head(rome, 8)
+    cell = f"encoder.layer.{found.layer}.attention.self.probs[head={found.head},query=8,key={found.key}]"
+    assert f">{cell}<" in text
 
 
 def test_a_number_that_was_clicked_is_not_the_pages_own(page):

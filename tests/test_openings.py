@@ -90,7 +90,7 @@ def test_the_head_moves_when_it_is_zeroed(rome):
     assert found.reason == (
         f"Layer {found.layer}, head {found.head} is shown: of all heads it gives the largest attention weight of "
         "“[MASK]” on a token that is neither special, nor itself, nor next to it, "
-        f"{100 * weight:.0f}\xa0% on “do” at position {found.key}."
+        f"{100 * weight:.0f}\xa0% on {name_token(rome.tokens, found.key)}."
     )
     zeroed = {f"encoder.layer.{found.layer}.attention.self.probs[head={found.head}]": 0.0}
     other = openings.open_head(rome.with_changes(zeroed), 8)

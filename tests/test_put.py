@@ -145,10 +145,10 @@ def test_the_softmax_of_scores_stands_beside_the_weight_that_a_change_put(red):
 
 def test_products_are_told_by_their_size(bundled):
     trace = bv.run(bundled, "I \N{GRINNING FACE} love \N{SLICE OF PIZZA}! <b>*x*</b> $2$")
-    key = int(re.search(r"looks most at “\$” at position (\d+)", said := tell(trace, 0, 0, 17)[2])[1])
-    assert said and key == 18
+    word = re.search(r"looks most at “([^”]+)”", tell(trace, 0, 0, 17)[2])[1]
+    key = trace.tokens.index(word)
     own = "encoder.layer.0.attention.self"
-    terms = trace[f"{own}.query[head=0,query=17]"].astype(float) * trace[f"{own}.key[head=0,key=18]"]
+    terms = trace[f"{own}.query[head=0,query=17]"].astype(float) * trace[f"{own}.key[head=0,key={key}]"]
     most = terms[np.abs(terms).argmax()]
     assert f"32 products, the largest in size {write_fixed(most, 2)}, add up to " in tell(trace, 0, 0, 17)[3]
     none = trace.with_changes({f"{own}.query": 0.0})

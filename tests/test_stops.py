@@ -193,8 +193,13 @@ def test_printed_numbers_work_out_to_the_last_digit(trace):
     decimals = norm["digits"]["total"]
     printed = {name: Decimal(f"{norm[name]:.{decimals}f}") for name in norm if isinstance(norm[name], float)}
     assert printed["skip"] + printed["added"] == printed["sum"]
-    assert printed["sum"] - printed["mean"] == printed["centered"]
-    assert printed["scaled"] + printed["beta"] == printed["value"]
+    if norm["digits"]["exact"]:  # else the picture says that last digits are rounded
+        assert printed["sum"] - printed["mean"] == printed["centered"]
+        assert printed["scaled"] + printed["beta"] == printed["value"]
+    else:
+        deviation, gamma = (Decimal(f"{norm[name]:.{norm['digits']['factors']}f}") for name in ("deviation", "gamma"))
+        told = (printed["sum"] - printed["mean"]) / deviation * gamma + printed["beta"]
+        assert work(told, printed["value"]) == printed["value"]
     assert {printed[name] for name in ("skip", "added", "sum", "mean", "beta", "value")} <= set(
         read_printed(stops["add & normalize"])
     )

@@ -7,7 +7,7 @@ from tests.canvas import draw, look, say
 CHANGED = [
     ({"encoder.layer.2.attention.self.scores[head=0]": 2.0}, "compare", "but a change makes the score 2.00"),
     ({"encoder.layer.2.attention.self.probs[head=0]": 0.0}, "divide up", "A change decides these shares"),
-    ({"embeddings.sum[token=8]": 3.0}, "look up", "but a change puts 3.000 there"),
+    ({"embeddings.sum[token=8]": 3.0}, "look up", "but a change puts 3.0"),
     ({"encoder.layer.2.attention.output.residual[token=8]": 1.0}, "add & normalize", "but a change makes it 1.00"),
 ]
 

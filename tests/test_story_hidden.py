@@ -10,6 +10,7 @@ import bertviz_core as bv
 from bertviz_core.analysis.hiding import hide_each, list_hideable, measure_hidden
 from bertviz_core.analysis.walk import choose_stops, tell_story
 from bertviz_core.formula.address import parse
+from bertviz_core.formula.numbers import format_percent
 from bertviz_core.sharing.findings import Findings, Found
 from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.views.story import Story, _tell_hidden, _tell_marked
@@ -82,8 +83,9 @@ def test_the_page_says_no_cause_and_measures_one():
 def test_what_is_written_alike_with_a_token_hidden_is_said_to_stay(rome):
     story = Story(rome, "“people”", find_start(rome), ())
     near, far = ({5: story.value + by} for by in (1e-7, 0.1))
-    assert "“people” stays at 6.6" in _tell_hidden(story, 5, Found(near, 1.0, over=True))
-    assert "“people” goes from 6.6" in _tell_hidden(story, 5, Found(far, 1.0, over=True))
+    now = format_percent(story.value)
+    assert f"“people” stays at {now}" in _tell_hidden(story, 5, Found(near, 1.0, over=True))
+    assert f"“people” goes from {now}" in _tell_hidden(story, 5, Found(far, 1.0, over=True))
 
 
 def test_of_many_tokens_only_those_on_the_way_are_hidden_and_it_says_so(bundled):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-_FEWEST, _MORE = 2, 4  # decimals of a sum; how many more are tried
+_FEWEST, _MORE = 2, 3  # decimals of a sum; how many more are tried
 _FINEST = 8
 
 
@@ -66,8 +66,8 @@ def fit_results(
 def fit_chain(levels: Sequence[float], operands: Sequence[float], operate: Sequence[str]) -> Digits:
     """The fewest decimals for a chain of operations, each leading from one level to the next.
 
-    levels: one more than operands; operate: one of + − × ÷ for each operand. Sums come first: where not all printed
-    operations can be right to the last digit, those are.
+    levels: one more than operands; operate: one of + − × ÷ for each operand. Where not all printed operations can be
+    right to the last digit, the sums come first, then the way from the first level to the last one as a whole.
     """
     fewest = find_fewest(levels)
     found = [_try_chain(levels, operands, operate, decimals) for decimals in range(fewest, fewest + _MORE)]
@@ -85,8 +85,8 @@ _WORK: dict[str, Callable[[float, float], float]] = {
 
 def _try_chain(
     levels: Sequence[float], operands: Sequence[float], operate: Sequence[str], decimals: int
-) -> tuple[tuple[int, int], Digits]:
-    """How many sums, and products, are right as printed, and with which decimals."""
+) -> tuple[tuple[int, bool, int], Digits]:
+    """How many sums are right as printed, whether the whole is, and how many products, and with which decimals."""
     steps = list(zip(pairwise(levels), operands, operate, strict=True))
 
     def check(step: tuple[tuple[float, float], float, str], finer: int) -> bool:
@@ -96,10 +96,23 @@ def _try_chain(
 
     sums = sum(check(step, decimals) for step in steps if step[2] in "+−")
     scaled = [step for step in steps if step[2] in "×÷"]
-    counts = {finer: sum(check(step, finer) for step in scaled) for finer in (decimals, decimals + 1)}
-    factors = max(counts, key=lambda finer: counts[finer])
-    exact = sums + counts[factors] == len(steps)
-    return (sums, counts[factors]), Digits(decimals, decimals, factors, exact)
+    tried = {
+        finer: (_leads_on(levels, operands, operate, decimals, finer), sum(check(step, finer) for step in scaled))
+        for finer in (decimals, decimals + 1)
+    }
+    factors = max(tried, key=lambda finer: tried[finer])
+    whole, right = tried[factors]
+    return (sums, whole, right), Digits(decimals, decimals, factors, sums + right == len(steps))
+
+
+def _leads_on(
+    levels: Sequence[float], operands: Sequence[float], operate: Sequence[str], decimals: int, finer: int
+) -> bool:
+    """Whether the printed operands lead from the first printed level to the last one. finer: decimals of factors."""
+    value = _print(levels[0], decimals)
+    for operand, sign in zip(operands, operate, strict=True):
+        value = _WORK[sign](value, _print(operand, finer if sign in "×÷" else decimals))
+    return _units(value, decimals) == _units(levels[-1], decimals)
 
 
 def _adds(values: Sequence[float], total: float, terms: int, decimals: int) -> bool:

@@ -143,7 +143,7 @@ LESSON = Lesson(
                 Wrong(otherwise, "Take e to the power of the difference, {difference}."),
             ),
             covers=("headline", ATTENTION_WEIGHTS.path, "drawer"),
-            need=Need("the first score is too far above the second, or level with it", keys.has_ratio),
+            need=Need("no two scores of this row are near each other without being level", keys.has_ratio),
             misconception="Weights are in proportion to scores.",
             paper=OnPaper(task="How many times larger is the weight of {a}? To one decimal."),
         ),

@@ -15,7 +15,7 @@ from bertviz_core.programs.names import SELF_ATTENTION
 
 FROM, AIM, TO = 0.88, 0.9, 0.92  # the share to be reached by another divisor: at least, about, at most
 _MASKED = -10_000.0  # a score that takes a token out
-_LEAST_DIFFERENCE, _LARGEST_DIFFERENCE = 0.05, 2.0  # of two scores
+_LEAST_DIFFERENCE, _LARGEST_DIFFERENCE = 0.5, 2.0  # of two scores that are compared
 _LARGEST = 40.0  # divisor that is tried
 
 
@@ -143,14 +143,26 @@ def work_negative(scene: Scene) -> Worked:
 
 
 def has_ratio(scene: Scene) -> bool:
-    """Whether the scores as they are shown, with two decimals, give the ratio to one."""
-    first, second = _read_scores(scene)
-    return _LEAST_DIFFERENCE <= first - second <= _LARGEST_DIFFERENCE
+    """Whether two scores as they are shown, with two decimals, give the ratio of their weights to one."""
+    return _find_compared(scene) is not None
+
+
+def _find_compared(scene: Scene) -> tuple[int, int] | None:
+    """The highest two scores that are neither level nor far apart, the higher one first."""
+    scores = scene.read_row("scores")
+    order = np.argsort(-scores, kind="stable")
+    pairs = (
+        (int(a), int(b))
+        for i, a in enumerate(order)
+        for b in order[i + 1 :]
+        if _LEAST_DIFFERENCE <= scores[a] - scores[b] <= _LARGEST_DIFFERENCE
+    )
+    return next(pairs, None)
 
 
 def work_ratio(scene: Scene) -> Worked:
     scores, row = scene.read_row("scores"), scene.read_row("probs")
-    a, b = _rank(scores)
+    a, b = _find_compared(scene) or _rank(scores)
     difference = round(float(scores[a]), 2) - round(float(scores[b]), 2)
     ratio = float(np.exp(scores[a] - scores[b]))
     numbers = {
@@ -169,7 +181,7 @@ def work_ratio(scene: Scene) -> Worked:
 
 def _read_scores(scene: Scene) -> tuple[float, float]:
     scores = scene.read_row("scores")
-    a, b = _rank(scores)
+    a, b = _find_compared(scene) or _rank(scores)
     return float(scores[a]), float(scores[b])
 
 

@@ -1,5 +1,7 @@
 """What the lesson on attention must say of a scene: from the recorded tensors, in NumPy."""
 
+import itertools
+
 import numpy as np
 
 from bertviz_core.formula.numbers import format_number, format_percent, write_fixed
@@ -63,8 +65,9 @@ def negative(scene):
 
 def ratio(scene):
     scores, weights = read(scene, "scores")[scene.token], read(scene, "probs")[scene.token]
-    a, b = rank(scores)[:2]
-    assert 0.05 <= scores[a] - scores[b] <= 2
+    pairs = itertools.permutations(range(len(scores)), 2)
+    near = [(a, b) for a, b in pairs if 0.5 <= scores[a] - scores[b] <= 2]
+    a, b = max(near, key=lambda pair: (scores[pair[0]], scores[pair[1]]))
     return np.exp(scores[a] - scores[b]), {
         "a": name(scene, a),
         "b": name(scene, b),
