@@ -268,7 +268,7 @@ WISHES = [
     ({"strip": "norm"}, {"strip": "norm"}),
     ({"strip": None, "level": "head"}, {"strip": "", "level": "head"}),
     ({"strip": "query"}, {"strip": ""}),
-    ({"layer": 6, "head": 12, "token": 12, "component": 384, "stop": 10, "window": 12}, {}),
+    ({"layer": 6, "head": 12, "token": 12, "component": 384, "stop": 11, "window": 12}, {}),
     ({"layer": -1, "head": True, "token": "2", "component": 1.5, "level": "cell", "other": 1}, {}),
 ]  # fmt: skip
 

@@ -61,7 +61,7 @@ def test_only_what_the_program_adds_has_a_plus_and_a_lane(app, changes, sums, la
 
 @pytest.mark.parametrize(("changes", "name"), [("", "GELU"), (RELU, "ReLU")])
 def test_neurons_stand_on_the_programs_own_curve(app, changes, name):
-    see(app, changes, play=8)
+    see(app, changes, play=9)
     drawn = app.page.locator(".bvc-drawn")
     drawn.locator("text", has_text=f"{name} at “[MASK]”").wait_for()
     place = {
@@ -86,5 +86,5 @@ def test_what_a_change_breaks_is_not_called_equal(app):
     app.page.locator(".bvc-drawn text", has_text="/ √32 ≠ 2.00").wait_for()
     see(app, "", head=0, play=4)
     app.page.locator(".bvc-drawn text", has_text="/ √32 = ").wait_for()
-    see(app, "", head=0, play=9)
+    see(app, "", head=0, play=10)
     assert app.page.locator(".bvc-drawn text", has_text="≠").count() == 0

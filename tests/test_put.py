@@ -43,9 +43,9 @@ def read(at):
 
 
 def tell(trace, layer=2, head=1, token=2):
-    """The sentences of the stops."""
+    """The sentences of the stops, by name."""
     spot = Spot(layer, head, token, None, choose_rows(token, len(trace.tokens)))
-    return ["".join(text for text, _ in stop["sentence"]) for stop in list_stops(trace, spot)]
+    return {stop["name"]: "".join(text for text, _ in stop["sentence"]) for stop in list_stops(trace, spot)}
 
 
 def test_neurons_sum_to_what_they_sum_to_and_not_to_the_output_that_a_change_put(red):
@@ -69,7 +69,7 @@ def test_heads_and_bias_give_a_sum_beside_which_a_change_puts_the_output(red):
 
 
 def test_the_stop_of_the_sum_tells_what_the_heads_gave_and_what_a_change_put(red):
-    said = tell(red.with_changes({f"{TWO}.attention.output.dense": 0.0}))[6]
+    said = tell(red.with_changes({f"{TWO}.attention.output.dense": 0.0}))["add & normalize"]
     form = (
         r"At component (\d+) .* the (\d+) heads of layer 2 with the bias behind them would add (\S+), "
         r"but a change puts (\S+) there, which makes"
@@ -77,7 +77,7 @@ def test_the_stop_of_the_sum_tells_what_the_heads_gave_and_what_a_change_put(red
     at, heads, given, put = re.search(form, said).groups()
     value = float(red[f"{TWO}.attention.output.dense[token=2,hidden={at}]"])
     assert int(heads) == 12 and given == write_fixed(value, len(given.partition(".")[2])) and float(put) == 0
-    assert "would add" not in tell(red)[6]
+    assert "would add" not in tell(red)["add & normalize"]
 
 
 @pytest.mark.parametrize("value", [0.0, 40.0])
@@ -90,7 +90,7 @@ def test_a_query_that_a_change_put_is_not_what_its_weights_give(red, value):
     assert re.search(rf"= {re.escape(format_latex(gives))}, \\ \\text{{but a change puts }} .*= {wrote}", formulas)
     if value:  # it is then the largest, which the head's cut of the long vector works out
         assert len(re.findall(r"\\text{but a change puts }", formulas)) == 2
-    stop = tell(red.with_changes({f"{TWO}.attention.self.query{cell}": value}))[2]
+    stop = tell(red.with_changes({f"{TWO}.attention.self.query{cell}": value}))["ask / offer"]
     assert stop.endswith("; a change puts other numbers into the query.")
 
 
@@ -145,20 +145,20 @@ def test_the_softmax_of_scores_stands_beside_the_weight_that_a_change_put(red):
 
 def test_products_are_told_by_their_size(bundled):
     trace = bv.run(bundled, "I \N{GRINNING FACE} love \N{SLICE OF PIZZA}! <b>*x*</b> $2$")
-    word = re.search(r"looks most at “([^”]+)”", tell(trace, 0, 0, 17)[2])[1]
+    word = re.search(r"looks most at “([^”]+)”", tell(trace, 0, 0, 17)["ask / offer"])[1]
     key = trace.tokens.index(word)
     own = "encoder.layer.0.attention.self"
     terms = trace[f"{own}.query[head=0,query=17]"].astype(float) * trace[f"{own}.key[head=0,key={key}]"]
     most = terms[np.abs(terms).argmax()]
-    assert f"32 products, the largest in size {write_fixed(most, 2)}, add up to " in tell(trace, 0, 0, 17)[3]
+    assert f"32 products, the largest in size {write_fixed(most, 2)}, add up to " in tell(trace, 0, 0, 17)["compare"]
     none = trace.with_changes({f"{own}.query": 0.0})
-    assert "32 products, all of them 0, add up to 0.00" in tell(none, 0, 0, 17)[3]
+    assert "32 products, all of them 0, add up to 0.00" in tell(none, 0, 0, 17)["compare"]
 
 
 def test_products_that_a_change_put_are_no_sum(red):
     none = red.with_changes({f"{TWO}.attention.self.products": 0.0})
     query, keys = (red[f"{TWO}.attention.self.{name}[head=1]"].astype(float) for name in ("query", "key"))
-    said = tell(none)[3]
+    said = tell(none)["compare"]
     total = re.search(r"add up to (\S+), but a change makes the score 0\.0", said)[1]
     assert any(write_fixed(key @ query[2], len(total.partition(".")[2])) == total for key in keys)
 
@@ -174,10 +174,10 @@ def test_an_input_that_a_change_put_was_not_made_by_the_tokenizer():
 
 
 def test_the_stop_of_the_pieces_tells_an_entry_that_a_change_put(red):
-    said = tell(red.with_changes({"input_ids[token=3]": 1000}), token=3)[0]
-    assert " is entry 1000, put there by a change." in said and "put there" not in tell(red, token=3)[0]
+    said = tell(red.with_changes({"input_ids[token=3]": 1000}), token=3)["cut"]
+    assert " is entry 1000, put there by a change." in said and "put there" not in tell(red, token=3)["cut"]
 
 
 def test_a_score_that_a_change_put_is_not_what_the_head_gives(red):
-    said = tell(red.with_changes({"cls.predictions.decoder": 1.0}))[8]
+    said = tell(red.with_changes({"cls.predictions.decoder": 1.0}))["word"]
     assert re.search(r"its bias, \S+, would be its score, but a change makes that 1\.00: one of the highest of", said)

@@ -197,47 +197,47 @@ def test_the_direct_path_passes_around_a_layer_that_is_skipped(bundled):
 L2 = "encoder.layer.2"
 STOPS = {
     "a mean of a change": (
-        6, {f"{L2}.attention.output.LayerNorm.mean[token=2]": 1.0},
+        "add & normalize", {f"{L2}.attention.output.LayerNorm.mean[token=2]": 1.0},
         r"LayerNorm takes off 1\.0+, which a change makes the mean, divides by [\d.]+, scales by .*: −?[\d.]+\.$",
     ),
     "a variance of a change": (
-        6, {f"{L2}.attention.output.LayerNorm.variance[token=2]": 4.0},
+        "add & normalize", {f"{L2}.attention.output.LayerNorm.variance[token=2]": 4.0},
         r"divides by 2\.0+, as a change makes the variance, scales by .*: −?[\d.]+\.$",
     ),
     "a quotient of a change": (
-        6, {f"{L2}.attention.output.LayerNorm.normalized[token=2]": 3.0},
+        "add & normalize", {f"{L2}.attention.output.LayerNorm.normalized[token=2]": 3.0},
         r"divides by [\d.]+, the result of which a change makes 3\.0+, scales by .*: −?[\d.]+\.$",
     ),
     "a result of a change": (
-        6, {f"{L2}.attention.output.LayerNorm[token=2]": 3.0},
+        "add & normalize", {f"{L2}.attention.output.LayerNorm[token=2]": 3.0},
         r"shifts by −?[\d.]+, but a change puts there 3\.0+\.$",
     ),
     "a quotient elsewhere": (
-        6, {f"{L2}.attention.output.LayerNorm.normalized[token=2,hidden=383]": 90.0},
+        "add & normalize", {f"{L2}.attention.output.LayerNorm.normalized[token=2,hidden=383]": 90.0},
         r"LayerNorm takes off the mean, −?[\d.]+, divides by [\d.]+, scales by −?[\d.]+ and shifts by .*: −?[\d.]+\.$",
     ),
     "neurons that are normalized by another variance": (
-        7, {f"{L2}.output.LayerNorm.variance[token=2]": 4.0},
+        "neurons", {f"{L2}.output.LayerNorm.variance[token=2]": 4.0},
         r"What they write is added and normalized again, and a change puts numbers there as well\.$",
     ),
     "one component of what neurons write": (
-        7, {f"{L2}.output.dense[token=2,hidden=7]": -30.0},
+        "neurons", {f"{L2}.output.dense[token=2,hidden=7]": -30.0},
         r"What they write is added and normalized again, and a change puts numbers there as well\.$",
     ),
     "all that neurons write": (
-        7, {f"{L2}.output.dense[token=2]": -30.0},
+        "neurons", {f"{L2}.output.dense[token=2]": -30.0},
         r"What they write would be added and normalized again, but a change puts numbers there\.$",
     ),
     "all behind a residual that is cut": (
-        7, {f"{L2}.output.residual": "no-residual", f"{L2}.output.LayerNorm": 1.0},
+        "neurons", {f"{L2}.output.residual": "no-residual", f"{L2}.output.LayerNorm": 1.0},
         r"What they write goes no further: a change puts numbers there\.$",
     ),
     "a row of a change": (
-        1, {"embeddings.word_embeddings[token=2]": 0.5},
+        "look up", {"embeddings.word_embeddings[token=2]": 0.5},
         r" gets 0\.50+ \(by a change, not word 103\), \S+ \(position 2\), \S+ \(segment 0\): together ",
     ),
     "one table of a change": (
-        1, {"embeddings.position_embeddings": 0.0},
+        "look up", {"embeddings.position_embeddings": 0.0},
         r" \(word 103\), 0\.0+ \(by a change, not position 2\), \S+ \(segment 0\): together ",
     ),
 }  # fmt: skip
@@ -255,7 +255,7 @@ def test_a_quotient_that_a_change_put_does_not_decide_by_what_the_others_are_div
     trace = bv.run(bundled, RED)
     norm = f"{L2}.attention.output.LayerNorm"
     elsewhere = trace.with_changes({f"{norm}.normalized[token=2,hidden=383]": 90.0})
-    divisor = re.search(r"divides by ([\d.]+),", tell(elsewhere)[6])[1]
+    divisor = re.search(r"divides by ([\d.]+),", tell(elsewhere)["add & normalize"])[1]
     assert float(divisor) == pytest.approx(float(np.sqrt(trace[f"{norm}.variance[token=2]"])), rel=0.01)
 
 
