@@ -136,7 +136,7 @@ class App:
     def rest(self) -> Self:
         """Leave the app for a page of its server without a script, as good as new for whoever opens the app next."""
         self.page.goto(f"{self.url}/_stcore/health")
-        self.page.evaluate("sessionStorage.clear()")
+        self.page.evaluate("sessionStorage.clear(), localStorage.clear()")
         self.page.mouse.move(0, 0)
         self.trouble, self.sent = [], 0
         return self

@@ -49,6 +49,7 @@ LESSON = Lesson(
             wrong=(Wrong(otherwise, "You chose {picked}, which gets {its}. Which gets more?"),),
             tell=keys.tell_key,
             covers=("headline", "drawer"),
+            at="attention.self.probs",
             misconception="Rows and columns are the same thing.",
             paper=OnPaper(task="In the row of {here}, ring the token that gets most."),
         ),
@@ -75,6 +76,7 @@ LESSON = Lesson(
             ),
             tell=keys.tell_pair,
             covers=("drawer",),
+            at="attention.self.probs",
             misconception="Attention is mutual: the matrix is symmetric.",
             paper=OnPaper(
                 text="A weight says how much one token, whose row it is in, gives another one, whose column it is in.",
@@ -115,6 +117,7 @@ LESSON = Lesson(
             hints=("Step 4 takes a power of e. Which numbers can a power of e be?",),
             covers=(ATTENTION_WEIGHTS.path, "headline", "drawer"),
             need=Need("no token here has a dot product below 0", keys.has_negative),
+            at=",query=",
             misconception="A negative score gives a negative weight, or none.",
         ),
         Step(
@@ -144,6 +147,7 @@ LESSON = Lesson(
             ),
             covers=("headline", ATTENTION_WEIGHTS.path, "drawer"),
             need=Need("no two scores of this row are near each other without being level", keys.has_ratio),
+            at=",query=",
             misconception="Weights are in proportion to scores.",
             paper=OnPaper(task="How many times larger is the weight of {a}? To one decimal."),
         ),
@@ -173,6 +177,7 @@ LESSON = Lesson(
             ),
             tell=keys.tell_share,
             need=Need("no divisor gives one token 90 % here", keys.is_divisible),
+            at=",query=",
             misconception="Dividing all scores by one number changes nothing, since softmax normalizes anyway.",
             paper=OnPaper(
                 text="Step 2 divides every dot product by √{width} = {root}. Another divisor would do as well, but "
@@ -213,6 +218,7 @@ LESSON = Lesson(
             keys.work_mask,
             hints=("The row must add up to 100 % again.", "The ratios between the others do not change."),
             need=Need("one token takes nearly all, or two share alike", keys.is_maskable),
+            at="attention.self.probs",
             misconception="What is taken away vanishes, or goes to the runner-up.",
         ),
         Step(
@@ -241,6 +247,7 @@ LESSON = Lesson(
                 "the order by weight is also the order by what is taken",
                 keys.has_crossed,
             ),
+            at="attention.self.probs",
             misconception="The attention matrix shows what flows.",
         ),
         Step(
@@ -262,6 +269,7 @@ LESSON = Lesson(
             ),
             keys.work_own,
             hints=("In many heads [CLS] or a punctuation mark collects what is not needed.",),
+            at="attention.self.probs",
             misconception="A head does the same in every sentence.",
         ),
     ),

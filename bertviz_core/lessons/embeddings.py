@@ -42,6 +42,7 @@ LESSON = Lesson(
                 ),
             ),
             covers=("embeddings.sum", "embeddings.LayerNorm", "drawer"),
+            at="embeddings.sum",
             misconception="Word, position and segment stay apart inside the vector.",
         ),
         Step(
@@ -63,6 +64,7 @@ LESSON = Lesson(
                 Wrong(otherwise, "Add all three, each with its sign: {parts}."),
             ),
             covers=("embeddings.sum", "embeddings.LayerNorm", "drawer"),
+            at="embeddings.sum",
             misconception="The model looks a single number up for each word.",
             paper=OnPaper(task="Add the three numbers. What is the sum, to two decimals?"),
         ),
@@ -99,6 +101,7 @@ LESSON = Lesson(
             keys.work_longest,
             hints=("All three were learned. None of them has to be the longest.",),
             covers=("headline", "embeddings.sum", "embeddings.LayerNorm", "drawer"),
+            at="embeddings.sum",
             misconception="A token’s vector is mostly its word.",
         ),
         Step(
@@ -134,6 +137,8 @@ LESSON = Lesson(
             hints=("The numbers of the rows were given out before training. The rows themselves were learned.",),
             covers=("embeddings.word_embeddings.weight", "drawer"),
             need=Need("no whole word here has a row to compare", keys.has_word),
+            at="embeddings.word_embeddings.weight",
+            fold="neighbours",
             misconception="Ids that are close mean words that are close.",
         ),
         Step(
@@ -167,6 +172,7 @@ LESSON = Lesson(
             keys.work_order,
             hints=("Without positions the model has a bag of tokens.",),
             need=Need("this model has no LM head to ask", keys.can_order),
+            at="cls.predictions.probs",
             misconception="The model reads from left to right, so it knows the order.",
         ),
         Step(
@@ -201,6 +207,7 @@ LESSON = Lesson(
             hints=("What can a layer add that differs between the two?",),
             covers=("output.LayerNorm", "drawer"),
             need=Need("no token here stands twice", keys.has_repeated),
+            at="output.LayerNorm",
             misconception="A word has one vector.",
         ),
         Step(
@@ -219,6 +226,7 @@ LESSON = Lesson(
             ),
             keys.work_own,
             hints=("Use the word in two grammatical roles.", "Put one of them at the very start."),
+            at="output.LayerNorm",
             misconception="A word means the same wherever it stands.",
         ),
     ),

@@ -65,6 +65,7 @@ LESSON = Lesson(
             ),
             covers=("residual", "drawer"),
             need=Need("the two vectors point almost the same or the opposite way here", keys.is_triangle),
+            at="residual[",
             misconception="Vectors add like lengths.",
             paper=OnPaper(
                 task="Draw the sum, from the beginning of the first arrow to the end of the "
@@ -91,6 +92,7 @@ LESSON = Lesson(
             ),
             tell=keys.tell_added,
             need=Need("the page shows only some of so many tokens at once", keys.is_short),
+            at="residual",
             misconception="The longest vector is the one that changed most.",
             paper=OnPaper(
                 text="The bars stand for lengths: what was there, and behind it what attention adds.",
@@ -120,6 +122,7 @@ LESSON = Lesson(
             ),
             covers=("drawer",),
             need=Need("the numbers of the sum are all but equal here", keys.is_normal),
+            at="LayerNorm.normalized",
             misconception="Normalizing makes a vector of length 1.",
             paper=OnPaper(task="How long is the normalized vector? To one decimal."),
         ),
@@ -152,6 +155,7 @@ LESSON = Lesson(
             keys.work_moves,
             hints=("Which of these read the numbers of other tokens?",),
             need=Need("no other word here is looked at from the chosen token", keys.is_replaceable),
+            at="map",
             misconception="Every step mixes the tokens.",
         ),
         Step(
@@ -185,6 +189,7 @@ LESSON = Lesson(
             keys.work_neurons,
             hints=("Where do most pre-activations lie, above 0 or below?",),
             covers=("page", "headline", "drawer"),
+            at="intermediate.activation",
             misconception="All neurons take part in every token.",
         ),
         Step(
@@ -219,6 +224,7 @@ LESSON = Lesson(
             keys.work_skip,
             hints=("What is left is only what {here} collected from the tokens.",),
             need=Need("this model has no LM head to ask", has_head),
+            at="cls.predictions.probs",
             misconception="The residual is a technical detail for training.",
         ),
         Step(
@@ -241,6 +247,7 @@ LESSON = Lesson(
             tell=keys.tell_leader,
             covers=("headline", "drawer"),
             need=Need("the answer leads before the first layer, or there is no LM head", keys.has_lead),
+            at="the LM head",
             misconception="The last layer finds the answer.",
             paper=OnPaper(
                 task="Predict: after which layer, 0 to {last}, does “{top}” lead for the first time? Then look in the "
@@ -264,6 +271,7 @@ LESSON = Lesson(
             keys.work_own,
             hints=("Try a fixed phrase, and a sentence that leaves much open.",),
             need=Need("this model has no LM head to ask", has_head),
+            at="the LM head",
             misconception="Every answer takes all layers.",
         ),
     ),

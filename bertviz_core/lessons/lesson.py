@@ -155,8 +155,9 @@ class Picture:
 class Step:
     """One idea, one task, one answer. Its texts have named places, which `work` fills from the pass.
 
-    name: in the URL; page: where it is asked; place: what to look at there; covers: what stands on that page and gives
-    the answer away, by a part of the addresses that its card names, or "headline", "tokens", or "page" for all of it;
+    name: in the URL; page: where it is asked; place: what to look at there; at: the card there, by a part of the
+    addresses that it names, or "tokens" or "map"; fold: the one in which that stands; covers: what stands on that page
+    and gives the answer away, as `at`, or "headline", "tokens", or "page" for all of it;
     right: what is said then, unless the option says it; wrong: the first that fits is said, the last fits always; tell:
     more numbers of what was answered; misconception: what a wrong answer mostly comes from, for who teaches; costly:
     whether the key takes many passes; paper: how it is printed.
@@ -171,7 +172,9 @@ class Step:
     ask: Ask
     work: Callable[[Scene], Worked]
     _: KW_ONLY
+    at: str
     misconception: str
+    fold: str = ""
     hints: tuple[str, ...] = ()
     right: str = ""
     wrong: tuple[Wrong, ...] = ()

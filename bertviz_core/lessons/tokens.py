@@ -65,6 +65,7 @@ LESSON = Lesson(
                 "there is a second sentence, padding or an unknown word",
                 keys.is_countable,
             ),
+            at="input_ids",
             misconception="Tokens are words.",
         ),
         Step(
@@ -90,6 +91,7 @@ LESSON = Lesson(
             ),
             tell=keys.tell_id,
             need=Need("no token here stands twice", keys.has_repeated),
+            at="input_ids",
             misconception="The id of a word depends on where it stands or what it means.",
             paper=OnPaper(
                 task="Fill in the boxes: a token to a box, its id below it. Which is the next token with exactly the "
@@ -133,6 +135,7 @@ LESSON = Lesson(
             hints=("Is there a capital letter in any token of this sentence, but for special ones such as [MASK]?",),
             covers=("page", "drawer"),
             need=Need("no whole word here has small letters to make capitals of", keys.has_capitals),
+            at="input_ids",
             misconception="BERT sees the text as it was typed.",
         ),
         Step(
@@ -168,6 +171,7 @@ LESSON = Lesson(
             hints=("The longest entry with which “{word}” begins is “{first}”. What is left is cut in the same way.",),
             covers=("the vocabulary", "drawer"),
             need=Need("this model cuts words as a grammar does, or by other rules than BERT’s", keys.has_example),
+            at="the vocabulary",
             misconception="Pieces are prefixes, stems and endings.",
             paper=OnPaper(task="Predict how “{word}” is cut."),
         ),
@@ -191,6 +195,7 @@ LESSON = Lesson(
                 "For comparison, numbers of pieces: {examples}.",
             ),
             need=Need("this model’s tokenizer follows other rules than BERT’s", keys.has_rules),
+            at="the vocabulary",
             misconception="Long words are cut, short ones are not.",
         ),
         Step(
@@ -226,6 +231,7 @@ LESSON = Lesson(
             hints=("What does the model receive instead of “{word}”? Only the id {mask}.",),
             covers=("input_ids", "headline", "drawer"),
             need=Need("no word here can be hidden and guessed", keys.can_hide),
+            at="input_ids",
             misconception="BERT compares its guess with the hidden word.",
         ),
         Step(
@@ -243,6 +249,7 @@ LESSON = Lesson(
             ),
             keys.work_own,
             hints=("Words, punctuation marks, the pieces of the long word, and two more.",),
+            at="input_ids",
             misconception="The number of tokens is the number of words.",
         ),
     ),

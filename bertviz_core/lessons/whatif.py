@@ -53,6 +53,7 @@ LESSON = Lesson(
             keys.work_looks,
             hints=("A head can push towards a word, away from it, or do neither.",),
             need=_PREDICTS,
+            at="cls.predictions.probs",
             misconception="A large attention weight means: important for the answer.",
         ),
         Step(
@@ -80,6 +81,7 @@ LESSON = Lesson(
             tell=keys.tell_head,
             covers=("headline", "drawer", "cls.predictions.probs"),
             need=_NEEDED,
+            at="attention.self.probs",
             misconception="The heads of the last layer, or the sharpest ones, matter most.",
             paper=OnPaper(
                 text="Each of the {count} heads is set to 0 in turn, and the pass is run again. In the picture "
@@ -103,6 +105,7 @@ LESSON = Lesson(
             tell=keys.tell_looked,
             covers=("page", ATTENTION_WEIGHTS.path, "drawer"),
             need=_NEEDED,
+            at="attention.self.probs",
             misconception="A head that matters can be recognized by its pattern.",
             paper=OnPaper(
                 text="So {word} needs one head most: the one that you ringed.",
@@ -142,6 +145,7 @@ LESSON = Lesson(
             keys.work_both,
             hints=("A later layer reads what the earlier ones wrote.", "LayerNorm and softmax come in between."),
             need=Need("no two heads share the work without taking all of it", keys.has_two),
+            at="cls.predictions.probs",
             misconception="Effects of parts add up to the whole.",
             paper=OnPaper(
                 text="{word} has {p0}. Without one of two heads it loses {la} points; without the other one, {lb}."
@@ -182,6 +186,7 @@ LESSON = Lesson(
             keys.work_without,
             hints=("With uniform weights the head still hands on a mean of all values.",),
             need=_PREDICTS,
+            at="cls.predictions.probs",
             misconception="There is one way to leave a part out.",
         ),
         Step(
@@ -203,6 +208,7 @@ LESSON = Lesson(
             tell=keys.tell_token,
             covers=("drawer",),
             need=Need("no word is needed for the first one", keys.has_needed_word),
+            at="tokens",
             misconception="Words with much meaning matter most.",
             paper=OnPaper(
                 task="Without which word of the sentence does {word}, now {p0}, lose most? Read the sentence without "
@@ -224,6 +230,7 @@ LESSON = Lesson(
                 "The map of all heads says which of them the first word needs most.",
             ),
             need=Need("this model has no LM head, or no [MASK]", keys.has_masks),
+            at="attention.self.probs",
             misconception="What one sentence shows holds for all.",
         ),
     ),

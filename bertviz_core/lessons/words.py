@@ -48,6 +48,7 @@ LESSON = Lesson(
             ),
             covers=(_SHARES, _LOGITS, "headline", "drawer"),
             need=Need("the token that is looked at is not hidden", keys.is_hidden),
+            at="cls.predictions.probs",
             misconception="The model looks up facts.",
             paper=OnPaper(task="Before you read on: write a word that you expect among the model’s first {first}."),
         ),
@@ -70,6 +71,7 @@ LESSON = Lesson(
             ),
             covers=(_SHARES, _LOGITS, "drawer"),
             need=_PREDICTS,
+            at="cls.predictions.transform.LayerNorm",
             misconception="A word has one neuron that speaks for it.",
             paper=OnPaper(task="Work out the logit of {word}, to two decimals."),
         ),
@@ -96,6 +98,7 @@ LESSON = Lesson(
             ),
             covers=(_SHARES, _LOGITS, "headline", "drawer"),
             need=Need("no two neighbours in the ranking differ by a factor from 1.05 to 20", keys.has_pair),
+            at="from cls.predictions.decoder",
             misconception="A logit is a kind of probability.",
             paper=OnPaper(
                 text="The logits of {a} and {b} differ by {difference}; that of {a} is the larger one.",
@@ -127,6 +130,7 @@ LESSON = Lesson(
             keys.work_plusone,
             hints=("The numerator grows e times. What else grows?", "The denominator holds this word too."),
             need=Need("none of the first words has from 1 to 36 %", keys.has_raised),
+            at="cls.predictions.probs",
             misconception="Probabilities of words are independent of each other.",
         ),
         Step(
@@ -162,6 +166,7 @@ LESSON = Lesson(
             hints=("The first place is at {p}; those behind it have no more.",),
             covers=(_SHARES, _LOGITS, "drawer"),
             need=Need("one word holds half of the probability", keys.is_open),
+            at="from cls.predictions.probs",
             misconception="The top word is what the model believes.",
         ),
         Step(
@@ -186,6 +191,8 @@ LESSON = Lesson(
             tell=keys.tell_sure,
             covers=("drawer",),
             need=Need("the page’s table shows no single visible word that is least sure", keys.has_least_sure),
+            at="argmax",
+            fold="positions",
             misconception="A visible token is simply copied.",
             paper=OnPaper(
                 task="Ring the visible word of the sentence at which the model is least sure: its first word has "
@@ -211,6 +218,7 @@ LESSON = Lesson(
                 "Words on both sides of the blank count.",
             ),
             need=_PREDICTS,
+            at="cls.predictions.probs",
             misconception="How sure the model is depends on the word, not on the sentence.",
         ),
     ),

@@ -21,7 +21,11 @@ WORKED = Worked(2.0, {"n": "two", "m": "half of it"}, Address("embeddings.sum"))
 
 
 def make(ask, **texts):
-    known = {"misconception": "", "wrong": (Wrong(lambda t: t.answer == 1, "{m}."), Wrong(otherwise, "Not {n}."))}
+    known = {
+        "at": "",
+        "misconception": "",
+        "wrong": (Wrong(lambda t: t.answer == 1, "{m}."), Wrong(otherwise, "Not {n}.")),
+    }
     return Step("a", "A", "attention", "", "", "", ask, lambda _: WORKED, **{**known, "right": "{n}!", **texts})
 
 

@@ -1,5 +1,6 @@
 """Lessons on their pages: what is asked, what stays covered until the answer, and what an answer leads to."""
 
+import re
 from html import escape
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from tests.lessons.scenes import make_scene
 APP = str(Path(__file__).parents[2] / "app.py")
 ATTENTION = find_lesson("attention")
 TITLES = {info.title for info in PAGES}
+_NAMED = re.compile('data-of="([^"]*)"')  # what cards, and what covers them, say that they show
 LAYERS = "layers"  # opens where the answer appears, so at a layer of its own
 STEPS = [(lesson, number) for lesson in LESSONS for number in range(len(lesson.steps))]
 
@@ -61,7 +63,7 @@ def count_covers(at):
 @pytest.mark.parametrize(("lesson", "number"), STEPS, ids=[f"{lesson.name}-{number + 1}" for lesson, number in STEPS])
 def test_every_step_is_asked_on_its_page_covered_until_it_is_answered(open_step, bundled, lesson, number):
     step = lesson.steps[number]
-    at = open_step(lesson.name, number + 1, step.page, text=lesson.text)
+    at = open_step(lesson.name, number + 1, step.page, text=lesson.text, open=step.fold)
     assert not at.exception
     assert ("headline" in step.covers or "page" in step.covers) <= (at.title[0].value in TITLES)
     assert ("page" in step.covers) <= (count_covers(at) == 1)
@@ -69,6 +71,8 @@ def test_every_step_is_asked_on_its_page_covered_until_it_is_answered(open_step,
         worked = work_out(lesson.name, step, make_scene(bundled, lesson.text))
         assert escape(fill(step.task, worked.numbers)) in read_words(at)
     assert [each.label for each in at.main.get("button") if each.label in ("Check", "Why", "Show me")] == ["Check"]
+    named = _NAMED.findall("\n".join(read_html(at)))
+    assert "page" in step.covers or step.at in ("tokens", "map") or any(step.at in of for of in named)
 
 
 @pytest.mark.parametrize("number", range(len(ATTENTION.steps)))

@@ -3,11 +3,23 @@
 import pytest
 from playwright.sync_api import expect
 
-from bertviz_core.lessons.catalogue import find_lesson
+from bertviz_core.analysis.openings import open_head
+from bertviz_core.lessons.catalogue import LESSONS, find_lesson
+from bertviz_core.lessons.marking import work_out
+from bertviz_core.programs.names import SELF_ATTENTION
 from tests.browser import PHONE, visit
+from tests.lessons.scenes import make_scene
 
 STRIP = ".st-key-lesson-strip"
 SHOWN = "() => document.querySelector('.st-key-lesson-strip').getBoundingClientRect()"
+
+
+@pytest.fixture(scope="module")
+def ratio(bundled):
+    """The answer to the step of the lesson on attention that asks how many times larger a weight is."""
+    lesson = find_lesson("attention")
+    step = next(step for step in lesson.steps if step.name == "ratio")
+    return f"{work_out(lesson.name, step, make_scene(bundled, lesson.text)).key:.1f}"
 
 
 def press(app, name):
@@ -26,15 +38,18 @@ def verdict(app):
     return app.page.locator(f"{STRIP} [role=status]")
 
 
-def test_a_click_proposes_and_check_marks_it(app):
+def test_a_click_proposes_and_check_marks_it(app, rome):
+    place = open_head(rome, 8)
+    row = rome[SELF_ATTENTION.enter("probs").in_layer(place.layer).fix(head=place.head, query=8)]
+    second, key = (int(each) for each in row.argsort()[-2:])
     app.open("attention", lesson="attention", step=1)
     assert app.page.locator("#bv-drawer-title").count() == 0
-    click_weight(app, 6)
-    expect(app.page.locator(STRIP).get_by_role("combobox")).to_have_value("6 as")
+    click_weight(app, second)
+    expect(app.page.locator(STRIP).get_by_role("combobox")).to_have_value(f"{second} {rome.tokens[second]}")
     assert app.page.locator("#bv-drawer-title").count() == 0
     press(app, "Check")
-    expect(verdict(app)).to_contain_text("Not yet. You chose “as”")
-    click_weight(app, 5)
+    expect(verdict(app)).to_contain_text(f"Not yet. You chose “{rome.tokens[second]}”")
+    click_weight(app, key)
     press(app, "Check")
     expect(verdict(app)).to_contain_text("Right.")
     expect(app.page.locator("#bv-drawer-title")).to_be_visible()
@@ -55,7 +70,7 @@ def test_a_prediction_is_run_and_the_next_step_takes_it_back(app):
     assert "changes" not in app.query
 
 
-def test_a_number_is_checked_by_enter_and_a_hint_is_given(app):
+def test_a_number_is_checked_by_enter_and_a_hint_is_given(app, ratio):
     app.open("attention", lesson="attention", step=4)
     press(app, "Hint")
     expect(app.page.locator(f"{STRIP} .bv-hint")).to_have_count(1)
@@ -64,7 +79,7 @@ def test_a_number_is_checked_by_enter_and_a_hint_is_given(app):
     with app.rerun():
         field.press("Enter")
     expect(verdict(app)).to_contain_text("in digits")
-    field.fill("2,3")
+    field.fill(ratio.replace(".", ","))
     with app.rerun():
         field.press("Enter")
     expect(verdict(app)).to_contain_text("Right.")
@@ -73,6 +88,7 @@ def test_a_number_is_checked_by_enter_and_a_hint_is_given(app):
 def test_a_token_of_the_bar_is_proposed(app):
     app.open("tokenization", lesson="tokens", step=2)
     app.point(9)
+    expect(app.page.locator(STRIP).get_by_role("combobox")).not_to_have_value("")
     press(app, "Check")
     expect(verdict(app)).to_contain_text("Right.")
     assert "token" not in app.query
@@ -94,12 +110,78 @@ def test_the_catalogue_starts_a_lesson_on_its_page(app):
     assert (app.query["lesson"], app.query["step"]) == ("words", "1")
 
 
-@pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, {"width": 1280, "height": 720}, PHONE], ids=str)
-def test_the_strip_leaves_the_picture_in_view_and_is_not_cut_off(chromium, server, size):
-    with visit(chromium, server, size) as app:
-        app.open("attention", lesson="attention", step=1)
-        box = app.page.evaluate(SHOWN)
-        assert box["height"] <= 0.47 * size["height"]
-        assert box["x"] >= 0 and box["x"] + box["width"] <= size["width"] + 1
-        assert app.find(":--plot").first.bounding_box()["y"] < box["y"]
-        assert app.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+def test_answers_are_kept_in_the_browser_until_one_forgets_them(app, ratio):
+    app.open("attention", lesson="attention", step=4)
+    field = app.page.locator(STRIP).get_by_role("textbox")
+    field.fill(ratio)
+    with app.rerun():
+        field.press("Enter")
+    expect(verdict(app)).to_contain_text("Right.")
+    app.open("attention", lesson="attention", step=4)
+    expect(verdict(app)).to_contain_text("Right.")
+    app.open("learn")
+    card = app.page.locator(".st-key-learn-attention")
+    expect(card.get_by_role("button", name="Go on: Minus")).to_have_count(0)
+    dot = app.page.locator('[class*="st-key-lesson-dot-attention-3-once"]')
+    expect(dot).to_have_count(1)
+    with app.rerun():
+        app.page.get_by_role("button", name="Forget my answers").click()
+    expect(dot).to_have_count(0)
+    app.open("learn")
+    expect(card.get_by_role("button", name="Start")).to_have_count(1)
+    expect(dot).to_have_count(0)
+
+
+def test_the_keyboard_goes_from_picture_to_task_and_from_an_answer_on(app, ratio):
+    app.open("attention", lesson="attention", step=4)
+    focused = "() => document.activeElement.closest('.st-key-lesson-strip') ? document.activeElement.innerText : ''"
+    app.page.get_by_role("button", name="To the task").focus()
+    app.page.keyboard.press("Enter")
+    assert "?" in app.page.evaluate(focused)
+    app.page.keyboard.press("F6")
+    assert app.page.evaluate(focused) == ""
+    app.page.keyboard.press("F6")
+    assert "?" in app.page.evaluate(focused)
+    app.page.keyboard.press("Tab")
+    app.page.keyboard.type(ratio)
+    with app.rerun():
+        app.page.keyboard.press("Enter")
+    app.page.wait_for_function(f"({focused})().startsWith('Next')")
+    with app.rerun():
+        app.page.keyboard.press("Enter")
+    assert app.query["step"] == "5"
+    app.page.wait_for_function(f"({focused})().length > 0 && !({focused})().startsWith('Next')")
+
+
+WINDOWS = [{"width": 1440, "height": 900}, {"width": 1280, "height": 720}, PHONE]
+FREE = """() => {
+    const box = (one) => one?.getBoundingClientRect();
+    const [strip, asked] = ['.st-key-lesson-strip', '[data-asked]'].map((one) => box(document.querySelector(one)));
+    const frame = [...document.querySelectorAll('.st-key-bar, .st-key-map')].map(box);
+    const above = Math.max(...frame.filter(({top}) => top < innerHeight / 2).map(({bottom}) => bottom));
+    return {
+        asked: Boolean(asked), top: asked?.top - above, bottom: strip.top - asked?.bottom,
+        high: strip.height / innerHeight,
+        inFrame: Boolean(document.querySelector('.st-key-bar [data-asked], .st-key-map[data-asked]')),
+        wide: document.documentElement.scrollWidth - innerWidth,
+    };
+}"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+def test_the_strip_covers_nothing_that_is_asked_at_any_size(chromium, server, lesson):
+    with visit(chromium, server, WINDOWS[0]) as app:
+        page = app.use_up()
+        for number, step in enumerate(lesson.steps, 1):
+            app.open(step.page, lesson=lesson.name, step=number, text=lesson.text, open=step.fold)
+            page.locator("[data-asked]").first.wait_for(state="attached")
+            for size in WINDOWS:
+                page.set_viewport_size(size)
+                app.settle()
+                page.wait_for_timeout(600)
+                free, where = page.evaluate(FREE), f"{lesson.name} {number} at {size['width']}"
+                assert free["asked"] and free["wide"] <= 0 and free["high"] <= 0.47, (where, free)
+                whole = free["top"] >= 0 and free["bottom"] >= 0
+                filled = 0 <= free["top"] <= 40 and free["bottom"] < 0  # what is higher than the room fills it
+                assert free["inFrame"] or whole or filled, (where, free)

@@ -12,7 +12,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.documents.glossary import GLOSSARY
 from bertviz_core.formula.texts import shorten
-from bertviz_core.ui.frame import share, site, url
+from bertviz_core.ui.frame import share, site, state, url
+from bertviz_core.ui.frame.keys import LESSON
 from bertviz_core.ui.frame.menu import show_menu
 from bertviz_core.ui.frame.pages_menu import list_pages
 from bertviz_core.ui.frame.resources import BUNDLED
@@ -44,7 +45,8 @@ class Bar:
     def open(cls, page: str) -> Bar:
         """Draw the bar, empty. page: the one that is opened, on which the menu that led there is closed."""
         with st.container(key="bar", horizontal=True, vertical_alignment="center", wrap=False):
-            st.html('<button class="bv-skip" data-skip>Skip to the first picture</button>', width="content")
+            task = '<button class="bv-skip" data-task>To the task</button>' if state.read(LESSON) else ""
+            st.html(f'<button class="bv-skip" data-skip>Skip to the first picture</button>{task}', width="content")
             with st.container(width="content"):
                 show_menu("Pages", f"menu-{page}", list_pages, icon=":material/menu:")
             brand = st.container(key="brand", width="content")

@@ -6,6 +6,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from html import escape
 
 import streamlit as st
 
@@ -22,7 +23,6 @@ from bertviz_core.ui.frame.streamlit_inside import keep_unsent
 from bertviz_core.ui.frame.view import View
 
 END = "end"  # instead of a step: what was learnt
-COVER = '<div class="bv-cover" role="note">Covered until you answer</div>'
 _REMEMBERED = 300  # answers of a visitor
 _PAGE = "page"  # among what is covered: all of it
 _SPECIAL = ("headline", "tokens", "drawer", _PAGE)
@@ -121,9 +121,9 @@ class Sitting:
         state.write(_SAID, "" if verdict.counted else verdict.says)
 
 
-_About = tuple[str, int, str]
+About = tuple[str, int, str]
 _OPEN: Key[Sitting | None] = Key("lesson-open", None)
-_ANSWERS: Key[Mapping[_About, Answered]] = Key("lesson-answers", {})
+_ANSWERS: Key[Mapping[About, Answered]] = Key("lesson-answers", {})
 _ANSWER: Key[object] = Key("lesson-answer", None)
 _SAID = Key("lesson-told", "")  # what is said of what was no answer
 
@@ -137,6 +137,16 @@ def name_pass(scene: Scene) -> str:
 def read_answered(lesson: Lesson, number: int, about: str) -> Answered:
     """What became of a step."""
     return state.read(_ANSWERS).get((lesson.name, number, about), Answered())
+
+
+def list_remembered() -> Mapping[About, Answered]:
+    """What became of all steps, by lesson, number and pass."""
+    return state.read(_ANSWERS)
+
+
+def remember_all(answers: Mapping[About, Answered]) -> None:
+    """Put this in place of all that was remembered, as far as so much is."""
+    state.write(_ANSWERS, dict([*answers.items()][-_REMEMBERED:]))
 
 
 def list_answered(lesson: Lesson, scene: Scene) -> tuple[Answered, ...]:
@@ -197,11 +207,16 @@ def is_covered(what: str) -> bool:
     return any(part in what for part in covers if part not in _SPECIAL)
 
 
+def show_cover(of: str = "") -> None:
+    """What is seen of a part until the answer. of: the addresses that its card names."""
+    st.html(f'<div class="bv-cover" role="note" data-of="{escape(of)}">Covered until you answer</div>')
+
+
 @contextmanager
-def cover() -> Generator[None]:
-    """Stand in for what is drawn inside: it is worked out, and not sent."""
+def cover(of: str) -> Generator[None]:
+    """Stand in for what is drawn inside: it is worked out, and not sent. of: the addresses that its card names."""
     with st.container(gap=None):
-        st.html(COVER)
+        show_cover(of)
         with keep_unsent():
             yield
 

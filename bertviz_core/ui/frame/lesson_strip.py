@@ -22,7 +22,7 @@ from bertviz_core.lessons.marking import (
 )
 from bertviz_core.tracing.changes import write_changes
 from bertviz_core.ui.frame import choices, site, state
-from bertviz_core.ui.frame.keys import CHANGES, LESSON, STEP, WALK, Key
+from bertviz_core.ui.frame.keys import CHANGES, LESSON, OPEN, STEP, WALK, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.lesson import (
     END,
@@ -33,8 +33,10 @@ from bertviz_core.ui.frame.lesson import (
     read_open,
     take_said,
 )
+from bertviz_core.ui.frame.lesson_guide import guide
 from bertviz_core.ui.frame.resources import BUNDLED
 
+LEARN = "learn"  # the page with all lessons
 _FOLDED = Key("lesson-folded", False)
 _GUESS = Key("lesson-guess", "")
 _LONGEST = 300  # characters of a sentence of one's own
@@ -54,17 +56,20 @@ def show_way(lesson: Lesson, number: int, label: str, key: str, **looks: Any) ->
     All changes of the pass are taken back, one's own too: what is asked is about the pass without any.
     """
     if st.button(label, key=f"{key}-{lesson.name}-{number}", **looks):
-        last = number >= len(lesson.steps)
-        step, page = (END, "learn") if last else (str(number + 1), lesson.steps[number].page)
-        choices.choose({LESSON: lesson.name, STEP: step, CHANGES: "", WALK: ""})
+        step, page, fold = END, LEARN, ""
+        if number < len(lesson.steps):
+            step, page, fold = str(number + 1), lesson.steps[number].page, lesson.steps[number].fold
+        choices.choose({LESSON: lesson.name, STEP: step, CHANGES: "", WALK: "", OPEN: fold})
         site.switch_to(page)
 
 
 @st.fragment
-def show_lesson() -> None:
-    """The strip, where a lesson is open."""
+def show_lesson(page: str) -> None:
+    """The strip, where a lesson is open; there, and among all lessons, the browser keeps what was answered."""
     choices.rerun_if_asked()
     sitting = read_open()
+    if sitting is not None or page == LEARN:
+        guide(sitting)
     if sitting is not None:
         folded = state.read(_FOLDED)
         with st.container(key="lesson-folded" if folded else "lesson-strip", gap=None):

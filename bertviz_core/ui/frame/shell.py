@@ -31,7 +31,7 @@ from bertviz_core.ui.frame.folds import are_many_open
 from bertviz_core.ui.frame.follow import forget_followed
 from bertviz_core.ui.frame.keys import AGAINST, SHOW, VIEW, WALK
 from bertviz_core.ui.frame.labels import escape_markdown, tell_padding
-from bertviz_core.ui.frame.lesson import COVER, is_covered, is_step_costly, open_lesson
+from bertviz_core.ui.frame.lesson import is_covered, is_step_costly, open_lesson, show_cover
 from bertviz_core.ui.frame.lesson_strip import show_lesson, tell_unknown
 from bertviz_core.ui.frame.overflow import check_kept, kept_usable, tell_overflow
 from bertviz_core.ui.frame.place import choose_place
@@ -101,7 +101,7 @@ def _run(show_drawer: Callable[[View], None]) -> None:
             with kept_usable(view.trace):
                 show_drawer(view)
                 show_strip(view)
-                show_lesson()
+                show_lesson(info.name)
     with frame:
         run_anew_on_reconnect()
     url.publish()
@@ -112,7 +112,7 @@ def _run_page(info: site.PageInfo, page: StreamlitPage) -> None:
     if is_covered("page"):
         url.keep_unread()
         st.title(info.title, anchor=False)
-        st.html(COVER)
+        show_cover()
     else:
         page.run()
 

@@ -58,7 +58,7 @@ def open_card(
     key = f"{name or where}-{told.see}"
     color = view.colors.kinds.get(kind, view.colors.faint)
     covered = is_covered(str(where))
-    with cover() if covered else nullcontext(), st.container(border=True, key=f"panel-{key}", gap=None):
+    with cover(str(where)) if covered else nullcontext(), st.container(border=True, key=f"panel-{key}", gap=None):
         with st.container(horizontal=True, gap=None, wrap=False, key=f"card-head-{key}"):
             st.html(_render_head(told, f"{where}  {shape}".strip(), color))
             with st.container(horizontal=True, width="content", gap=None, wrap=False):

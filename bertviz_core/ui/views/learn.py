@@ -15,6 +15,7 @@ from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.keys import LESSON, STEP
 from bertviz_core.ui.frame.lesson import END, Answered, list_answered, make_scene
+from bertviz_core.ui.frame.lesson_guide import forget_answers
 from bertviz_core.ui.frame.lesson_strip import show_dots, show_way
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.views.learn_handout import show_handout, show_keys
@@ -76,7 +77,10 @@ def _list_after(lesson: Lesson) -> str:
 
 def show_notes() -> None:
     """Where answers are kept, and what lessons run on."""
-    st.caption(
-        "Answers are forgotten when the page is loaded anew, and are in no link. Lessons run on your own sentence and "
-        "model too: put them in with the pencil above. Where a step needs what your sentence has not, it says so."
-    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            "Your answers are kept in this browser alone, and are in no link. Lessons run on your own sentence and "
+            "model too: put them in with the pencil above. Where a step needs what your sentence has not, it says so.",
+            width="stretch",
+        )
+        st.button("Forget my answers", key="learn-forget", type="tertiary", on_click=forget_answers)

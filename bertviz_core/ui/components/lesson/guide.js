@@ -1,0 +1,151 @@
+// Where the asked part of a page is: it is ringed, with the step's number, and comes into view once. And where the keyboard
+// goes on: on the task of a step that opens, on what follows an answer; F6 leads from the strip to the picture and back.
+
+/** @import { LessonData } from "./types.js" */
+
+import { enterPicture, findFocus, findScroller } from "../listener/page.js";
+import { CHART } from "../shared/plotly_inside.js";
+import { PARTS } from "../shared/streamlit.js";
+
+const STRIP = ".st-key-lesson-strip", COVER = ".bv-cover", TASK = '.st-key-lesson-do p[tabindex="-1"]';
+const FRAME = ":is(.st-key-bar, .st-key-map, .st-key-what-if-line)"; // what stays above the page as that scrolls
+const NEXT = '[class*="st-key-lesson-next-"] button, [class*="st-key-learn-next-"] button';
+/** @type {Record<string, string>} */
+const NAMED = { tokens: ".st-key-tokens", map: ".st-key-map" };
+const ASKED = "data-asked";
+const SETTLING = 6000; // milliseconds in which what is drawn later may push the asked part out of sight again
+const MARGIN = 14; // pixels between the ring and what covers the page
+
+// What a part of an address is the beginning of, or else what it stands in.
+/** @param {string} at @returns {Element | null} */
+export function findAsked(at) {
+  if (!at) return null;
+  if (at in NAMED) return document.querySelector(NAMED[at]);
+  const named = [...document.querySelectorAll("[data-of]")].filter((each) => each.checkVisibility());
+  const found = named.find(({ dataset }) => dataset.of?.startsWith(at)) ?? named.find(({ dataset }) => dataset.of?.includes(at));
+  const all = found ?? named.find((each) => each.matches(COVER)); // the page is covered, or the card has another place
+  return all?.closest('[class*="st-key-panel-"]') ?? all ?? null;
+}
+
+export class Guide {
+  /** @type {LessonData} */ data = /** @type {any} */ ({});
+  /** @type {AbortController | null} */ stopped = null;
+  /** @type {MutationObserver | null} */ changed = null;
+  /** @type {number | null} */ planned = null;
+  turn = 0;
+  until = 0; // when the asked part stays where it is
+  held = ""; // the step and the stage for which the keyboard was led on
+
+  /** @param {Element} root */
+  constructor(root) {
+    this.app = root.closest(PARTS.app) ?? document.body;
+  }
+
+  /** @param {LessonData} data */
+  show(data) {
+    if (data.step !== this.data.step || data.at !== this.data.at) this.until = performance.now() + SETTLING;
+    this.data = data;
+    if (!this.stopped) this.start();
+    this.settle();
+    return ++this.turn;
+  }
+
+  // A turn that another one has followed has nothing to close any more.
+  /** @param {number} turn */
+  close(turn) {
+    if (turn !== this.turn) return;
+    this.stopped?.abort();
+    this.stopped = null;
+    this.changed?.disconnect();
+    mark(null, 0);
+  }
+
+  start() {
+    this.stopped = new AbortController();
+    const { signal } = this.stopped;
+    document.addEventListener("keydown", (event) => this.key(event), { signal, capture: true });
+    document.addEventListener("click", (event) => {
+      if (/** @type {Element} */ (event.target).closest?.("[data-task]")) focus(TASK);
+    }, { signal });
+    for (const name of /** @type {const} */ (["wheel", "touchmove", "pointerdown"])) {
+      document.addEventListener(name, () => (this.until = 0), { signal, passive: true, capture: true });
+    }
+    addEventListener("resize", () => {
+      this.until = performance.now() + SETTLING;
+      this.plan();
+    }, { signal });
+    this.changed = new MutationObserver(() => this.plan());
+    this.changed.observe(this.app, { childList: true, subtree: true });
+  }
+
+  plan() {
+    this.planned ??= requestAnimationFrame(() => {
+      this.planned = null;
+      if (this.stopped) this.settle();
+    });
+  }
+
+  settle() {
+    const asked = findAsked(this.data.at);
+    mark(asked, this.data.number);
+    if (asked && performance.now() < this.until) bring(asked);
+    this.leadOn();
+  }
+
+  // The keyboard goes on at the task of a step that was opened by hand, and behind a right answer at the way on.
+  leadOn() {
+    const { step, stage } = this.data;
+    const here = `${step} ${stage === "over"}`;
+    if (!step || this.held === here) return;
+    const first = !this.held;
+    const writing = findFocus()?.matches("input, textarea, [contenteditable=true]");
+    if (first || (writing && stage !== "over") || focus(stage === "over" ? NEXT : TASK)) this.held = here;
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (!this.data.step) return;
+    const target = /** @type {Element} */ (event.target);
+    // The key that checks an answer is still down when the way on gets the focus.
+    if (event.key === "Enter" && event.repeat && target.closest?.(STRIP)) event.preventDefault();
+    if (event.key !== "F6") return;
+    event.preventDefault();
+    if (target.closest?.(STRIP)) enter(findAsked(this.data.at));
+    else focus(TASK);
+  }
+}
+
+/** @param {Element | null} asked @param {number} number */
+function mark(asked, number) {
+  for (const each of document.querySelectorAll(`[${ASKED}]`)) if (each !== asked) each.removeAttribute(ASKED);
+  if (asked && asked.getAttribute(ASKED) !== String(number)) asked.setAttribute(ASKED, String(number));
+}
+
+// Between what stays above and the strip; of what is higher than that, the beginning.
+/** @param {Element} asked */
+function bring(asked) {
+  const strip = document.querySelector(STRIP);
+  if (!strip || asked.matches(Object.values(NAMED).join())) return;
+  const frames = [...document.querySelectorAll(FRAME)].map((each) => each.getBoundingClientRect());
+  const above = frames.filter(({ top }) => top < innerHeight / 2); // on a phone the map is below
+  const [from, to] = [Math.max(0, ...above.map(({ bottom }) => bottom)) + MARGIN, strip.getBoundingClientRect().top - MARGIN];
+  const { top, bottom } = asked.getBoundingClientRect();
+  const over = Math.max(0, Math.min(bottom - to, top - from)) || Math.min(0, top - from);
+  if (Math.abs(over) >= 1) findScroller(asked).scrollBy({ top: over, behavior: "instant" });
+}
+
+/** @param {Element | null} asked */
+function enter(asked) {
+  if (!asked) return enterPicture();
+  const stops = [...asked.querySelectorAll(`${CHART}, [tabindex="0"], button, a[href]`)];
+  const stop = stops.find((each) => each.checkVisibility());
+  if (!stop) asked.tabIndex = -1; // what is covered has nothing to go to, but can be read out
+  (stop ?? asked).focus();
+}
+
+/** @param {string} selector */
+function focus(selector) {
+  const found = [...document.querySelectorAll(selector)].find((each) => each.checkVisibility());
+  found?.focus({ preventScroll: true });
+  return Boolean(found);
+}

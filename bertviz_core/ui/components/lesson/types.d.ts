@@ -1,0 +1,13 @@
+// What the server sends of a lesson (ui/frame/lesson_guide.py).
+
+/** visit: tells visits apart; answers: all of them as text, empty for none; step: which one is open, as its lesson's name
+ * and its number, empty for none; at: what is asked about, as a part of the addresses that a card names, or "tokens" or
+ * "map"; stage: "asks", "wrong" or "over". */
+export interface LessonData {
+  visit: string;
+  answers: string;
+  step: string;
+  number: number;
+  at: string;
+  stage: string;
+}

@@ -1,0 +1,57 @@
+"""What the browser does for a lesson: it shows where the asked part is, and keeps what was answered."""
+
+from __future__ import annotations
+
+import secrets
+
+from bertviz_core.ui.components import load_component
+from bertviz_core.ui.frame import choices, state
+from bertviz_core.ui.frame.keys import Key
+from bertviz_core.ui.frame.lesson import Sitting, list_remembered, remember_all
+from bertviz_core.ui.frame.lesson_kept import LONGEST, read_kept, write_kept
+from bertviz_core.ui.frame.state import Sent
+
+_GUIDE: Key[Sent] = Key("lesson-guide", None)
+_VISIT = Key("lesson-visit", "")  # tells the browser which of our visits this is
+_guide = load_component("lesson", isolated=False)
+
+
+def guide(sitting: Sitting | None) -> None:
+    """Ring what is asked, and have the browser keep all answers. sitting: the lesson, if one is open."""
+    if not state.holds(_VISIT):
+        state.write(_VISIT, secrets.token_hex(8))
+    _guide(
+        key=_GUIDE.name,
+        data={
+            "visit": state.read(_VISIT),
+            "answers": write_kept(list_remembered()),
+            **(_tell_step(sitting) if sitting else {"step": "", "number": 0, "at": "", "stage": ""}),
+        },
+        on_kept_change=state.on_event(_GUIDE, "kept", _take, _is_kept),
+    )
+
+
+def _tell_step(sitting: Sitting) -> dict[str, object]:
+    answered = sitting.answered
+    stage = "over" if sitting.over else "wrong" if answered.verdict else "asks"
+    return {
+        "step": f"{sitting.lesson.name} {sitting.number + 1}",
+        "number": sitting.number + 1,
+        "at": sitting.step.at if sitting.here and sitting.ready else "",
+        "stage": stage,
+    }
+
+
+def forget_answers() -> None:
+    """Forget all answers, in the browser too."""
+    remember_all({})
+
+
+def _is_kept(said: object) -> bool:
+    return isinstance(said, str) and len(said) <= LONGEST and state.is_text(said)
+
+
+def _take(text: str) -> None:
+    """What the browser kept of visits before; what was answered since is newer."""
+    remember_all({**read_kept(text), **list_remembered()})
+    choices.ask_for_rerun()

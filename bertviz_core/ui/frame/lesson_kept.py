@@ -1,0 +1,70 @@
+"""What was answered in lessons, as the text that a browser keeps of it from one visit to the next."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from bertviz_core.lessons.catalogue import find_lesson
+from bertviz_core.lessons.lesson import Verdict
+from bertviz_core.ui.frame.lesson import About, Answered
+
+LONGEST = 400_000  # characters of the text
+_FORM = 1  # of the text; one of another form is not read
+_SAID = 1_000  # characters of what is said of an answer, and of what it is about
+_TRIES = 1_000
+
+
+def write_kept(answers: Mapping[About, Answered]) -> str:
+    """All answers as JSON, the last ones of them where that is too long; nothing where there are none."""
+    rows = [[*about, *_list_values(answered)] for about, answered in answers.items()]
+    while rows:
+        text = json.dumps([_FORM, rows], ensure_ascii=False, separators=(",", ":"))
+        if len(text) <= LONGEST:
+            return text
+        rows = rows[len(rows) // 4 + 1 :]
+    return ""
+
+
+def _list_values(answered: Answered) -> list[object]:
+    verdict = answered.verdict
+    said = None if verdict is None else [verdict.right, verdict.says]
+    return [answered.wrong, said, answered.shown, answered.hints]
+
+
+def read_kept(text: str) -> dict[About, Answered]:
+    """What `write_kept` wrote. It comes from a browser: whatever has another form is left out."""
+    try:
+        kept: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    match kept:
+        case [form, [*rows]] if form == _FORM:
+            return dict(each for each in map(_read_row, rows) if each is not None)
+        case _:
+            return {}
+
+
+def _read_row(row: Any) -> tuple[About, Answered] | None:
+    match row:
+        case [str() as name, int() as number, str() as about, int() as wrong, said, bool() as shown, int() as hints]:
+            lesson, verdict = find_lesson(name), _read_verdict(said)
+            known = lesson is not None and number < len(lesson.steps) and (verdict is not None or said is None)
+            if known and _is_short(about) and all(0 <= each <= _TRIES for each in (number, wrong, hints)):
+                return (name, int(number), about), Answered(int(wrong), verdict, shown, int(hints))
+        case _:
+            pass
+    return None
+
+
+def _read_verdict(said: Any) -> Verdict | None:
+    match said:
+        case [bool() as right, str() as says] if _is_short(says):
+            return Verdict(right, says)
+        case _:
+            return None
+
+
+def _is_short(text: str) -> bool:
+    return len(text) <= _SAID

@@ -1,0 +1,75 @@
+// What the browser does for a lesson: what it keeps, and which part of a page is the asked one.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { findAsked } from "../../bertviz_core/ui/components/lesson/guide.js";
+import { keepAnswers } from "../../bertviz_core/ui/components/lesson/kept.js";
+import { makeElement, openPage } from "./page.js";
+
+const NAME = "bertviz-lessons";
+
+function openStorage(kept, broken = false) {
+  const held = new Map(kept ? [[NAME, kept]] : []);
+  globalThis.localStorage = {
+    getItem: (name) => { if (broken) throw new Error("not allowed"); return held.get(name) ?? null; },
+    setItem: (name, text) => { if (broken) throw new Error("full"); held.set(name, text); },
+    removeItem: (name) => { if (broken) throw new Error("not allowed"); held.delete(name); },
+  };
+  return held;
+}
+
+test("what was kept is given once a visit, and is not written over before the server has it", () => {
+  const held = openStorage("before"), given = [];
+  const show = (visit, answers) => keepAnswers({ visit, answers }, (text) => given.push(text));
+  show("a", "");
+  assert.deepEqual(given, ["before"]);
+  assert.equal(held.get(NAME), "before");
+  show("a", "before and now");
+  assert.equal(held.get(NAME), "before and now");
+  show("a", "");
+  assert.equal(held.has(NAME), false, "what is forgotten is forgotten here too");
+  show("b", "");
+  assert.deepEqual(given, ["before"]);
+  show("b", "other");
+  show("c", ""); // the line was lost: a visit that knows nothing, in a page that was not loaded anew
+  assert.deepEqual(given, ["before", "other"]);
+  assert.equal(held.get(NAME), "other");
+});
+
+test("where nothing may be kept nothing goes wrong", () => {
+  openStorage("", true);
+  keepAnswers({ visit: "x", answers: "text" }, () => assert.fail("nothing was kept"));
+  keepAnswers({ visit: "x", answers: "" }, () => assert.fail("nothing was kept"));
+});
+
+function openCards(...cards) {
+  const { document } = openPage();
+  const made = cards.map(({ of, cover = false, seen = true, panel = false }) => {
+    const card = makeElement();
+    card.dataset.of = of;
+    card.checkVisibility = () => seen;
+    card.matches = (selector) => cover && selector === ".bv-cover";
+    card.panel = panel ? makeElement() : null;
+    card.closest = () => card.panel;
+    return card;
+  });
+  document.querySelectorAll = (selector) => (selector === "[data-of]" ? made : []);
+  return made;
+}
+
+test("the asked card is the one whose addresses begin so, or have it in them; else what is covered", () => {
+  const [first, second, third] = openCards({ of: "from a.probs" }, { of: "a.probs[head=0]", panel: true }, { of: "b", cover: true });
+  assert.equal(findAsked("a.probs"), second.panel);
+  assert.equal(findAsked("from a"), first);
+  assert.equal(findAsked("head=0"), second.panel);
+  assert.equal(findAsked("nowhere"), third);
+  assert.equal(findAsked(""), null);
+});
+
+test("what is not seen is not the asked part", () => {
+  const [, second] = openCards({ of: "a.probs", seen: false }, { of: "other a.probs" });
+  assert.equal(findAsked("a.probs"), second);
+  openCards({ of: "b" });
+  assert.equal(findAsked("a"), null);
+});
