@@ -81,7 +81,7 @@ LESSON = Lesson(
             tell=keys.tell_head,
             covers=("headline", "drawer", "cls.predictions.probs"),
             need=_NEEDED,
-            at="attention.self.probs",
+            at=ATTENTION_WEIGHTS.path,
             misconception="The heads of the last layer, or the sharpest ones, matter most.",
             paper=OnPaper(
                 text="Each of the {count} heads is set to 0 in turn, and the pass is run again. In the picture "
@@ -105,7 +105,7 @@ LESSON = Lesson(
             tell=keys.tell_looked,
             covers=("page", ATTENTION_WEIGHTS.path, "drawer"),
             need=_NEEDED,
-            at="attention.self.probs",
+            at=ATTENTION_WEIGHTS.path,
             misconception="A head that matters can be recognized by its pattern.",
             paper=OnPaper(
                 text="So {word} needs one head most: the one that you ringed.",
@@ -230,7 +230,7 @@ LESSON = Lesson(
                 "The map of all heads says which of them the first word needs most.",
             ),
             need=Need("this model has no LM head, or no [MASK]", keys.has_masks),
-            at="attention.self.probs",
+            at=ATTENTION_WEIGHTS.path,
             misconception="What one sentence shows holds for all.",
         ),
     ),

@@ -79,7 +79,7 @@ def show_notes() -> None:
     """Where answers are kept, and what lessons run on."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
-            "Your answers are kept in this browser alone, and are in no link. Lessons run on your own sentence and "
+            "Your answers stay in this browser, and are in no link. Lessons run on your own sentence and "
             "model too: put them in with the pencil above. Where a step needs what your sentence has not, it says so.",
             width="stretch",
         )

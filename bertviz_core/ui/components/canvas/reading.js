@@ -33,7 +33,7 @@ export function countMinutes(canvas) {
 
 // The words of a stop: what is told, numbers too; and what is written over and into the picture, its numbers left out.
 /** @param {Canvas} canvas @param {number} stop */
-export function countWords(canvas, stop) {
+function countWords(canvas, stop) {
   const told = listTold(canvas.data.stops[stop - 1]).join(" ").match(/\S*[\p{L}\p{N}]\S*/gu) ?? [];
   const drawn = listDrawn(canvas, stop).join(" ").match(/\S*\p{L}{2}\S*/gu) ?? [];
   return told.length + drawn.length;

@@ -3,7 +3,7 @@
 
 /** @import { LessonData } from "./types.js" */
 
-import { enterPicture, findFocus, findScroller } from "../listener/page.js";
+import { enterPicture, findFocus, findScroller } from "../shared/places.js";
 import { CHART } from "../shared/plotly_inside.js";
 import { PARTS } from "../shared/streamlit.js";
 
@@ -67,7 +67,7 @@ export class Guide {
     document.addEventListener("click", (event) => {
       if (/** @type {Element} */ (event.target).closest?.("[data-task]")) focus(TASK);
     }, { signal });
-    for (const name of /** @type {const} */ (["wheel", "touchmove", "pointerdown"])) {
+    for (const name of /** @type {const} */ (["wheel", "touchmove", "pointerdown", "keydown"])) {
       document.addEventListener(name, () => (this.until = 0), { signal, passive: true, capture: true });
     }
     addEventListener("resize", () => {

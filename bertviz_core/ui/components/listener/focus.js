@@ -3,7 +3,8 @@
 /** @import { Follow } from "./types.js" */
 
 import { isSameCell } from "../shared/address.js";
-import { DRAWER, findFocus, findTitle, nameAgain, TITLE } from "./page.js";
+import { findFocus } from "../shared/places.js";
+import { DRAWER, findTitle, nameAgain, TITLE } from "./page.js";
 
 export class Focus {
   /** @type {string | null} */ opening = null; // the cell whose drawer is waited for

@@ -2,7 +2,7 @@
 
 /** @import { Lit } from "./types.js" */
 
-import { findRoots } from "./page.js";
+import { findRoots } from "../shared/places.js";
 
 export class Lights {
   /** @type {Lit | null} */ lit = null; // the token whose row is lit, and the one whose column as a key is

@@ -9,12 +9,13 @@
 
 import { isSameCell } from "../shared/address.js";
 import { findInside, makeElement } from "../shared/element.js";
+import { enterPicture, findFocus } from "../shared/places.js";
 import { CHART } from "../shared/plotly_inside.js";
 import { isRunning, PARTS } from "../shared/streamlit.js";
 import { Focus } from "./focus.js";
 import { Lights } from "./lights.js";
 import {
-  closeMenus, DRAWER, enterEditor, enterPicture, findBack, findFocus, findToken, fitSheet, foldDrawer, isFolded, makeReachable,
+  closeMenus, DRAWER, enterEditor, findBack, findToken, fitSheet, foldDrawer, isFolded, makeReachable,
   mendLink, placeDrawer, rove, scrollDrawerUp, TITLE, turnMenu, TYPED,
 } from "./page.js";
 import { tellRefused } from "./pasted.js";

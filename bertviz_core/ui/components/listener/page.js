@@ -10,7 +10,6 @@ import { CHART } from "../shared/plotly_inside.js";
 import { PARTS } from "../shared/streamlit.js";
 
 export const TITLE = "#bv-drawer-title";
-const PICTURE = `${CHART}, [data-picture]`;
 export const DRAWER = ".st-key-drawer";
 export const TYPED = '[class*="st-key-text-field-"] input, [class*="st-key-pair-field-"] input';
 
@@ -101,31 +100,6 @@ export function findTitle() {
   return document.querySelector(TITLE);
 }
 
-// The keyboard goes on in the first picture of the page in which it can.
-export function enterPicture() {
-  const top = (/** @type {Element} */ each) => each.getBoundingClientRect().top;
-  const pictures = findRoots().flatMap((root) => [...root.querySelectorAll(PICTURE)]);
-  const seen = pictures.filter((each) => each.checkVisibility()).sort((one, other) => top(one) - top(other));
-  const stops = seen.flatMap((each) => [each, ...each.querySelectorAll('[tabindex="0"], button, a[href]')]);
-  const stop = stops.find((each) => each.tabIndex >= 0);
-  if (stop) stop.focus();
-  else document.activeElement?.blur();
-}
-
-// What has the focus, also inside of a component that is isolated from the page.
-export function findFocus() {
-  let focus = document.activeElement;
-  while (focus?.shadowRoot?.activeElement) focus = focus.shadowRoot.activeElement;
-  return focus;
-}
-
-// The page, and the isolated components in it.
-/** @returns {(Document | ShadowRoot)[]} */
-export function findRoots() {
-  const isolated = [...document.querySelectorAll(PARTS.isolated)];
-  return [document, ...isolated.flatMap(({ shadowRoot }) => (shadowRoot ? [shadowRoot] : []))];
-}
-
 /** @param {EventTarget[]} path */
 export function findToken(path) {
   const token = path.find((each) => each.dataset?.token)?.dataset.token;
@@ -136,15 +110,6 @@ export function findToken(path) {
 export function findEnd() {
   const sheet = findTitle()?.closest(DRAWER)?.getBoundingClientRect();
   return sheet?.height && sheet.width > innerWidth / 2 ? sheet.top : innerHeight;
-}
-
-/** @param {Element} element */
-export function findScroller(element) {
-  const scrolls = (/** @type {Element} */ each) =>
-    each.scrollHeight > each.clientHeight && /auto|scroll/.test(getComputedStyle(each).overflowY);
-  let scroller = element.parentElement;
-  while (scroller && !scrolls(scroller)) scroller = scroller.parentElement;
-  return scroller ?? document.scrollingElement ?? document.documentElement;
 }
 
 /** @param {Element} element */

@@ -2,7 +2,8 @@
 
 import { isSameCell } from "../shared/address.js";
 import { findAround } from "../shared/element.js";
-import { DRAWER, findEnd, findMiddle, findScroller } from "./page.js";
+import { findScroller } from "../shared/places.js";
+import { DRAWER, findEnd, findMiddle } from "./page.js";
 
 const BAR = 124; // pixels at the top of the window that the app's frame covers
 const SETTLING = 1500; // milliseconds in which charts that are drawn later may push a ring out of sight again

@@ -1,0 +1,40 @@
+// Where on the page one is: what has the focus, what scrolls, and the first picture.
+
+import { CHART } from "./plotly_inside.js";
+import { PARTS } from "./streamlit.js";
+
+const PICTURE = `${CHART}, [data-picture]`;
+
+// The keyboard goes on in the first picture of the page in which it can.
+export function enterPicture() {
+  const top = (/** @type {Element} */ each) => each.getBoundingClientRect().top;
+  const pictures = findRoots().flatMap((root) => [...root.querySelectorAll(PICTURE)]);
+  const seen = pictures.filter((each) => each.checkVisibility()).sort((one, other) => top(one) - top(other));
+  const stops = seen.flatMap((each) => [each, ...each.querySelectorAll('[tabindex="0"], button, a[href]')]);
+  const stop = stops.find((each) => each.tabIndex >= 0);
+  if (stop) stop.focus();
+  else document.activeElement?.blur();
+}
+
+// What has the focus, also inside of a component that is isolated from the page.
+export function findFocus() {
+  let focus = document.activeElement;
+  while (focus?.shadowRoot?.activeElement) focus = focus.shadowRoot.activeElement;
+  return focus;
+}
+
+// The page, and the isolated components in it.
+/** @returns {(Document | ShadowRoot)[]} */
+export function findRoots() {
+  const isolated = [...document.querySelectorAll(PARTS.isolated)];
+  return [document, ...isolated.flatMap(({ shadowRoot }) => (shadowRoot ? [shadowRoot] : []))];
+}
+
+/** @param {Element} element */
+export function findScroller(element) {
+  const scrolls = (/** @type {Element} */ each) =>
+    each.scrollHeight > each.clientHeight && /auto|scroll/.test(getComputedStyle(each).overflowY);
+  let scroller = element.parentElement;
+  while (scroller && !scrolls(scroller)) scroller = scroller.parentElement;
+  return scroller ?? document.scrollingElement ?? document.documentElement;
+}
