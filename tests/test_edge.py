@@ -322,7 +322,7 @@ BROKEN = """async () => {
         try { eval('1'); done('run'); } catch { done('refused'); }
     }));
     await fetch('http://127.0.0.1:9/').catch(() => 0);
-    await new Promise((done) => setTimeout(done, 200));
+    for (let i = 0; i < 50 && new Set(seen).size < 6; i++) await new Promise((done) => setTimeout(done, 100));
     return [window.injected ?? false, await run, [...new Set(seen)].sort()];
 }"""
 
