@@ -25,9 +25,9 @@ def test_answers_come_back_as_they_were():
 def test_of_more_than_a_browser_keeps_the_last_ones_stay():
     many = {("attention", 0, f"{i} {'x' * 900}"): Answered(1) for i in range(1_000)}
     text = write_kept(many)
-    assert len(text) <= LONGEST
+    assert LONGEST / 2 < len(text) <= LONGEST
     kept = list(read_kept(text))
-    assert len(kept) > 200 and kept == list(many)[-len(kept) :]
+    assert kept and kept == list(many)[-len(kept) :]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from bertviz_core.lessons.catalogue import find_lesson
 from bertviz_core.lessons.lesson import Verdict
 from bertviz_core.ui.frame.lesson import About, Answered
 
-LONGEST = 400_000  # characters of the text
+LONGEST = 60_000  # characters of the text, which goes to the browser with each answer
 _FORM = 1  # of the text; one of another form is not read
 _SAID = 1_000  # characters of what is said of an answer, and of what it is about
 _TRIES = 1_000
