@@ -146,11 +146,11 @@ def test_the_keyboard_goes_from_picture_to_task_and_from_an_answer_on(app, ratio
     app.page.keyboard.type(ratio)
     with app.rerun():
         app.page.keyboard.press("Enter")
-    app.page.wait_for_function(f"({focused})().startsWith('Next')")
+    app.page.wait_for_function(f"() => ({focused})().startsWith('Next')")
     with app.rerun():
         app.page.keyboard.press("Enter")
     assert app.query["step"] == "5"
-    app.page.wait_for_function(f"({focused})().length > 0 && !({focused})().startsWith('Next')")
+    app.page.wait_for_function(f"() => ({focused})().length > 0 && !({focused})().startsWith('Next')")
 
 
 WINDOWS = [{"width": 1440, "height": 900}, {"width": 1280, "height": 720}, PHONE]

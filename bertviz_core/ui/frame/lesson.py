@@ -61,6 +61,11 @@ class Sitting:
         return self.lesson.steps[self.number]
 
     @property
+    def named(self) -> str:
+        """What the browser knows the step by, such as "attention 5"."""
+        return f"{self.lesson.name} {self.number + 1}"
+
+    @property
     def here(self) -> bool:
         """Whether this page is the one on which the step is asked."""
         return self.page == self.step.page

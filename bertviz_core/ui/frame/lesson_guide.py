@@ -35,7 +35,7 @@ def _tell_step(sitting: Sitting) -> dict[str, object]:
     answered = sitting.answered
     stage = "over" if sitting.over else "wrong" if answered.verdict else "asks"
     return {
-        "step": f"{sitting.lesson.name} {sitting.number + 1}",
+        "step": sitting.named,
         "number": sitting.number + 1,
         "at": sitting.step.at if sitting.here and sitting.ready else "",
         "stage": stage,

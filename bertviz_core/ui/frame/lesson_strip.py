@@ -122,7 +122,7 @@ def _show_body(sitting: Sitting) -> None:
         place = f'<p class="bv-faint">Look at: {escape(fill(step.place, numbers))}</p>' if sitting.in_view else ""
         st.html(f"<p>{escape(fill(step.text, numbers))}</p>{place}{_render_hints(sitting)}")
     with st.container(key="lesson-do", gap=None):
-        st.html(f'<p tabindex="-1"><b>{escape(fill(step.task, numbers))}</b></p>')
+        st.html(f'<p tabindex="-1" data-step="{sitting.named}"><b>{escape(fill(step.task, numbers))}</b></p>')
         if not sitting.here:
             page = site.get_page(step.page)
             show_way(sitting.lesson, sitting.number, f"This is asked on the page {page.title} ›", "lesson-there")

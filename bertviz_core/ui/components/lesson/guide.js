@@ -7,7 +7,7 @@ import { enterPicture, findFocus, findScroller } from "../shared/places.js";
 import { CHART } from "../shared/plotly_inside.js";
 import { PARTS } from "../shared/streamlit.js";
 
-const STRIP = ".st-key-lesson-strip", COVER = ".bv-cover", TASK = '.st-key-lesson-do p[tabindex="-1"]';
+const STRIP = ".st-key-lesson-strip", COVER = ".bv-cover";
 const FRAME = ":is(.st-key-bar, .st-key-map, .st-key-what-if-line)"; // what stays above the page as that scrolls
 const NEXT = '[class*="st-key-lesson-next-"] button, [class*="st-key-learn-next-"] button';
 /** @type {Record<string, string>} */
@@ -41,6 +41,11 @@ export class Guide {
     this.app = root.closest(PARTS.app) ?? document.body;
   }
 
+  // The strip is drawn later than it is told of: until then it has the task of the step before.
+  get task() {
+    return `${STRIP} [data-step="${this.data.step}"]`;
+  }
+
   /** @param {LessonData} data */
   show(data) {
     if (data.step !== this.data.step || data.at !== this.data.at) this.until = performance.now() + SETTLING;
@@ -65,7 +70,7 @@ export class Guide {
     const { signal } = this.stopped;
     document.addEventListener("keydown", (event) => this.key(event), { signal, capture: true });
     document.addEventListener("click", (event) => {
-      if (/** @type {Element} */ (event.target).closest?.("[data-task]")) focus(TASK);
+      if (/** @type {Element} */ (event.target).closest?.("[data-task]")) focus(this.task);
     }, { signal });
     for (const name of /** @type {const} */ (["wheel", "touchmove", "pointerdown", "keydown"])) {
       document.addEventListener(name, () => (this.until = 0), { signal, passive: true, capture: true });
@@ -99,7 +104,7 @@ export class Guide {
     if (!step || this.held === here) return;
     const first = !this.held;
     const writing = findFocus()?.matches("input, textarea, [contenteditable=true]");
-    if (first || (writing && stage !== "over") || focus(stage === "over" ? NEXT : TASK)) this.held = here;
+    if (first || (writing && stage !== "over") || focus(stage === "over" ? NEXT : this.task)) this.held = here;
   }
 
   /** @param {KeyboardEvent} event */
@@ -111,7 +116,7 @@ export class Guide {
     if (event.key !== "F6") return;
     event.preventDefault();
     if (target.closest?.(STRIP)) enter(findAsked(this.data.at));
-    else focus(TASK);
+    else focus(this.task);
   }
 }
 
