@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { findAsked } from "../../bertviz_core/ui/components/lesson/guide.js";
+import { findAsked, Guide } from "../../bertviz_core/ui/components/lesson/guide.js";
 import { keepAnswers } from "../../bertviz_core/ui/components/lesson/kept.js";
 import { makeElement, openPage } from "./page.js";
 
@@ -72,4 +72,44 @@ test("what is not seen is not the asked part", () => {
   assert.equal(findAsked("a.probs"), second);
   openCards({ of: "b" });
   assert.equal(findAsked("a"), null);
+});
+
+function openGuide(proposed) {
+  const { document } = openPage();
+  const [check, cell] = [makeElement(), makeElement()], checked = [];
+  check.click = () => checked.push(proposed);
+  document.querySelector = () => check;
+  document.activeElement = cell;
+  const guide = new Guide(makeElement());
+  guide.data = { step: "attention 1", proposed };
+  const press = (key = "Enter", repeat = false) => {
+    const event = { key, repeat, target: cell, taken: false, preventDefault: () => (event.taken = true), stopPropagation() {} };
+    guide.key(event);
+    return event.taken;
+  };
+  return { guide, document, cell, checked, press };
+}
+
+test("Enter on what Enter has just proposed checks it, once the server has it", () => {
+  const { guide, checked, press } = openGuide(3);
+  assert.equal(press(), false, "the first one is the picture's");
+  assert.equal(press("Enter", true), true, "a key that is held down is one press");
+  assert.equal(press(), false, "nothing is proposed yet");
+  guide.data = { ...guide.data, proposed: 4 };
+  assert.equal(press(), true);
+  assert.equal(checked.length, 1);
+  assert.equal(press(), false, "after that the next one proposes again");
+  assert.equal(checked.length, 1);
+});
+
+test("Enter does not check what was proposed before one went on, or was nowhere near", () => {
+  const { guide, document, checked, press } = openGuide(3);
+  press();
+  guide.data = { ...guide.data, proposed: 4 };
+  press("ArrowRight");
+  assert.equal(press(), false);
+  guide.data = { ...guide.data, proposed: 5 };
+  document.activeElement = makeElement();
+  assert.equal(press(), false);
+  assert.equal(checked.length, 0);
 });

@@ -131,6 +131,7 @@ _OPEN: Key[Sitting | None] = Key("lesson-open", None)
 _ANSWERS: Key[Mapping[About, Answered]] = Key("lesson-answers", {})
 _ANSWER: Key[object] = Key("lesson-answer", None)
 _SAID = Key("lesson-told", "")  # what is said of what was no answer
+_PROPOSED = Key("lesson-proposed", 0)  # how many answers were proposed in pictures
 
 
 def name_pass(scene: Scene) -> str:
@@ -172,6 +173,17 @@ def open_lesson(view: View, page: str) -> None:
     state.take(_OPEN)
     if lesson is not None and number is not None:
         state.write(_OPEN, Sitting(lesson, number, page, make_scene(view)))
+
+
+def find_ended() -> Lesson | None:
+    """The lesson that has just ended, where one has."""
+    return find_lesson(state.read(LESSON)) if state.read(STEP) == END else None
+
+
+def name_end() -> str:
+    """What the browser knows its end by, as `Sitting.named`; empty where none has ended."""
+    lesson = find_ended()
+    return f"{lesson.name} {END}" if lesson else ""
 
 
 def make_scene(view: View) -> Scene:
@@ -226,6 +238,11 @@ def cover(of: str) -> Generator[None]:
             yield
 
 
+def count_proposed() -> int:
+    """How many answers were proposed in pictures so far: it tells the browser that one has come."""
+    return state.read(_PROPOSED)
+
+
 def find_proposed() -> Address | None:
     """The cell that is proposed as the answer, while the step waits for one."""
     sitting = read_open()
@@ -247,6 +264,7 @@ def propose(cell: Address) -> bool:
         state.write(_SAID, found)
     else:
         state.write(sitting.answer, found)
-        state.write(_SAID, "")
+        state.write(_PROPOSED, state.read(_PROPOSED) + 1)
+        state.write(_SAID, f"Your choice: {sitting.step.ask.names(sitting.scene)[found]}. Check marks it.")
     choices.ask_for_rerun()
     return True

@@ -7,7 +7,7 @@ import secrets
 from bertviz_core.ui.components import load_component
 from bertviz_core.ui.frame import choices, state
 from bertviz_core.ui.frame.keys import Key
-from bertviz_core.ui.frame.lesson import Sitting, list_remembered, remember_all
+from bertviz_core.ui.frame.lesson import Sitting, count_proposed, list_remembered, name_end, remember_all
 from bertviz_core.ui.frame.lesson_kept import LONGEST, read_kept, write_kept
 from bertviz_core.ui.frame.state import Sent
 
@@ -25,7 +25,8 @@ def guide(sitting: Sitting | None) -> None:
         data={
             "visit": state.read(_VISIT),
             "answers": write_kept(list_remembered()),
-            **(_tell_step(sitting) if sitting else {"step": "", "number": 0, "at": "", "stage": ""}),
+            "proposed": count_proposed(),
+            **(_tell_step(sitting) if sitting else {"step": name_end(), "number": 0, "at": "", "stage": ""}),
         },
         on_kept_change=state.on_event(_GUIDE, "kept", _take, _is_kept),
     )

@@ -42,7 +42,8 @@ _GUESS = Key("lesson-guess", "")
 _LONGEST = 300  # characters of a sentence of one's own
 _TRIES = 2  # after which the answer is shown to who asks
 _PROMPTS: Mapping[type, str] = {
-    Pick: "Click in the picture, or choose here. Nothing counts until you check.",
+    Pick: "Click in the picture, or choose here. Nothing counts until you check. By keyboard: F6 leads to the picture "
+    "and back; there Enter chooses, and Enter once more checks.",
     Number: "Type a number; a comma or a point will do. Enter checks.",
     Choose: "Choose one, then check.",
     Slide: "Move the slider, then check.",
@@ -208,7 +209,7 @@ def _ask(sitting: Sitting) -> None:
     with form, st.container(key="lesson-answer-row", horizontal=True, vertical_alignment="bottom"):
         with st.container(gap="xsmall"):
             _show_widget(sitting)
-        st.form_submit_button("Check", on_click=_check, args=(sitting,), type="primary")
+        st.form_submit_button("Check", key="lesson-check", on_click=_check, args=(sitting,), type="primary")
 
 
 def _show_widget(sitting: Sitting) -> None:
@@ -247,7 +248,7 @@ def _ask_slide(sitting: Sitting, ask: Slide) -> None:
         "Your value", low, high, ask.start(sitting.scene), 0.01, key=sitting.answer.name, label_visibility="collapsed"
     )
     with st.container(key="lesson-answer-row", horizontal=True, vertical_alignment="center"):
-        st.html(f"<p>{escape(ask.show(sitting.scene, value))}</p>", width="stretch")
+        st.html(f'<p aria-live="polite">{escape(ask.show(sitting.scene, value))}</p>', width="stretch")
         st.button("Check", key="lesson-check", on_click=_check, args=(sitting,), type="primary")
 
 

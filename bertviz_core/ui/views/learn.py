@@ -8,13 +8,11 @@ from pathlib import Path
 import streamlit as st
 
 from bertviz_core.formula.texts import write_count
-from bertviz_core.lessons.catalogue import LESSONS, find_lesson
+from bertviz_core.lessons.catalogue import LESSONS
 from bertviz_core.lessons.lesson import Lesson
 from bertviz_core.lessons.marking import tell_score
 from bertviz_core.ui.components.selectors import read_css
-from bertviz_core.ui.frame import state
-from bertviz_core.ui.frame.keys import LESSON, STEP
-from bertviz_core.ui.frame.lesson import END, Answered, list_answered, make_scene
+from bertviz_core.ui.frame.lesson import Answered, find_ended, list_answered, make_scene, name_end
 from bertviz_core.ui.frame.lesson_guide import forget_answers
 from bertviz_core.ui.frame.lesson_strip import show_dots, show_way
 from bertviz_core.ui.frame.view import View
@@ -26,14 +24,15 @@ _COLUMNS = 3
 
 def show_end(view: View) -> None:
     """What one can do after a lesson, where that has just ended."""
-    lesson = find_lesson(state.read(LESSON)) if state.read(STEP) == END else None
+    lesson = find_ended()
     if lesson is None:
         return
     answered = list_answered(lesson, make_scene(view))
     again = [i for i, each in enumerate(answered) if not each.at_once]
     with st.container(border=True, key="learn-end", gap=None):
         st.html(
-            f"<h2>{escape(lesson.title)}: {tell_score([each.at_once for each in answered])}</h2>{_list_after(lesson)}"
+            f'<h2 tabindex="-1" data-step="{name_end()}">{escape(lesson.title)}: '
+            f"{tell_score([each.at_once for each in answered])}</h2>{_list_after(lesson)}"
         )
         with st.container(horizontal=True, key="learn-again"):
             for i in again:

@@ -1,13 +1,14 @@
 // Where the asked part of a page is: it is ringed, with the step's number, and comes into view once. And where the keyboard
-// goes on: on the task of a step that opens, on what follows an answer; F6 leads from the strip to the picture and back.
+// goes on: on the task of a step that opens, on what follows an answer, on the score at the end; F6 leads from the strip to
+// the picture and back; and Enter on what has just been proposed there checks it.
 
 /** @import { LessonData } from "./types.js" */
 
-import { enterPicture, findFocus, findScroller } from "../shared/places.js";
-import { CHART } from "../shared/plotly_inside.js";
+import { enterPicture, findFocus, findScroller, findStop } from "../shared/places.js";
 import { PARTS } from "../shared/streamlit.js";
 
-const STRIP = ".st-key-lesson-strip", COVER = ".bv-cover";
+const STRIP = ".st-key-lesson-strip", COVER = ".bv-cover", END = ".st-key-learn-end";
+const CHECK = `${STRIP} .st-key-lesson-check button`;
 const FRAME = ":is(.st-key-bar, .st-key-map, .st-key-what-if-line)"; // what stays above the page as that scrolls
 const NEXT = '[class*="st-key-lesson-next-"] button, [class*="st-key-learn-next-"] button';
 /** @type {Record<string, string>} */
@@ -34,7 +35,10 @@ export class Guide {
   /** @type {number | null} */ planned = null;
   turn = 0;
   until = 0; // when the asked part stays where it is
-  held = ""; // the step and the stage for which the keyboard was led on
+  /** @type {{ element: Element | null | undefined, proposed: number } | null} */ entered = null; // where Enter was pressed last
+  /** @type {Element | null | undefined} */ left = null; // where one was in the picture before F6
+  // The step and the stage for which the keyboard was led on, also on the page before; null on the first page that is seen.
+  /** @type {string | null} */ static held = null;
 
   /** @param {Element} root */
   constructor(root) {
@@ -43,7 +47,7 @@ export class Guide {
 
   // The strip is drawn later than it is told of: until then it has the task of the step before.
   get task() {
-    return `${STRIP} [data-step="${this.data.step}"]`;
+    return `:is(${STRIP}, ${END}) [data-step="${this.data.step}"]`;
   }
 
   /** @param {LessonData} data */
@@ -79,6 +83,7 @@ export class Guide {
       this.until = performance.now() + SETTLING;
       this.plan();
     }, { signal });
+    document.addEventListener("pointerdown", () => (this.entered = null), { signal, passive: true, capture: true });
     this.changed = new MutationObserver(() => this.plan());
     this.changed.observe(this.app, { childList: true, subtree: true });
   }
@@ -101,23 +106,45 @@ export class Guide {
   leadOn() {
     const { step, stage } = this.data;
     const here = `${step} ${stage === "over"}`;
-    if (!step || this.held === here) return;
-    const first = !this.held;
+    if (Guide.held === here) return;
+    const first = Guide.held === null;
+    if (!step) return void (Guide.held = here);
     const writing = findFocus()?.matches("input, textarea, [contenteditable=true]");
-    if (first || (writing && stage !== "over") || focus(stage === "over" ? NEXT : this.task)) this.held = here;
+    if (first || (writing && stage !== "over") || focus(stage === "over" ? NEXT : this.task)) Guide.held = here;
   }
 
   /** @param {KeyboardEvent} event */
   key(event) {
     if (!this.data.step) return;
-    const target = /** @type {Element} */ (event.target);
+    const inStrip = /** @type {Element} */ (event.target).closest?.(STRIP);
     // The key that checks an answer is still down when the way on gets the focus.
-    if (event.key === "Enter" && event.repeat && target.closest?.(STRIP)) event.preventDefault();
+    if (event.key === "Enter" && event.repeat && (inStrip || this.entered)) return take(event);
+    if (event.key === "Enter" && !inStrip) return this.enterAgain(event);
+    this.entered = null;
     if (event.key !== "F6") return;
     event.preventDefault();
-    if (target.closest?.(STRIP)) enter(findAsked(this.data.at));
-    else focus(this.task);
+    if (inStrip) return enter(findAsked(this.data.at), this.left);
+    this.left = findFocus();
+    focus(this.task);
   }
+
+  // Enter on a part of the picture proposes it; once the server has said so, Enter again is *Check*.
+  /** @param {KeyboardEvent} event */
+  enterAgain(event) {
+    const [element, { proposed }, { entered }] = [findFocus(), this.data, this];
+    this.entered = { element, proposed };
+    if (entered?.element !== element || entered?.proposed === proposed) return;
+    this.entered = null;
+    take(event);
+    /** @type {HTMLElement | null} */ (document.querySelector(CHECK))?.click();
+  }
+}
+
+// Nothing else is to be done about this key.
+/** @param {KeyboardEvent} event */
+function take(event) {
+  event.preventDefault();
+  event.stopPropagation();
 }
 
 /** @param {Element | null} asked @param {number} number */
@@ -139,11 +166,12 @@ function bring(asked) {
   if (Math.abs(over) >= 1) findScroller(asked).scrollBy({ top: over, behavior: "instant" });
 }
 
-/** @param {Element | null} asked */
-function enter(asked) {
+// left: where one was in it before.
+/** @param {Element | null} asked @param {Element | null | undefined} left */
+function enter(asked, left) {
   if (!asked) return enterPicture();
-  const stops = [...asked.querySelectorAll(`${CHART}, [tabindex="0"], button, a[href]`)];
-  const stop = stops.find((each) => each.checkVisibility());
+  if (left && asked.contains(left)) return left.focus();
+  const stop = findStop(asked);
   if (!stop) asked.tabIndex = -1; // what is covered has nothing to go to, but can be read out
   (stop ?? asked).focus();
 }

@@ -4,6 +4,9 @@ import { CHART } from "./plotly_inside.js";
 import { PARTS } from "./streamlit.js";
 
 const PICTURE = `${CHART}, [data-picture]`;
+const NUMBERS = "[data-cell], [data-token]";
+const STOPS = '[tabindex="0"], button, a[href], summary';
+const ABOUT = ':is([class*="st-key-card-head-"], [class*="st-key-values-"], [class*="st-key-code-"]) *'; // what a card says of itself
 
 // The keyboard goes on in the first picture of the page in which it can.
 export function enterPicture() {
@@ -14,6 +17,17 @@ export function enterPicture() {
   const stop = stops.find((each) => each.tabIndex >= 0);
   if (stop) stop.focus();
   else document.activeElement?.blur();
+}
+
+// Where the keyboard goes on in a part of the page: in its picture, or at the first of its numbers, or wherever it can.
+/** @param {Element} part @returns {Element | undefined} */
+export function findStop(part) {
+  const [, ...isolated] = findRoots();
+  const inside = /** @type {ShadowRoot[]} */ (isolated).filter(({ host }) => part.contains(host));
+  const list = (/** @type {string} */ selector, /** @type {(Element | ShadowRoot)[]} */ roots = [part, ...inside]) =>
+    roots.flatMap((root) => [...root.querySelectorAll(selector)]).filter((each) => each.tabIndex >= 0 && each.checkVisibility());
+  const all = list(STOPS);
+  return list(PICTURE)[0] ?? list(STOPS, inside)[0] ?? list(NUMBERS)[0] ?? all.find((each) => !each.matches(ABOUT)) ?? all[0];
 }
 
 // What has the focus, also inside of a component that is isolated from the page.
