@@ -29,6 +29,12 @@ In each plan the rest is for the class: let everybody answer before anybody says
 wrong what they thought. The last step of every lesson is a sentence of the student's own; compare a few of these at
 the end.
 
+## Before a room
+
+`P` shows the page to a room: one panel a screen, in letters of at least 20 pixels, without bar, map and signs. Arrows
+left and right (or the keys of a presenter) go through the panels, up and down choose the row, `S` dims all others, `D`
+turns light into dark, `Esc` leads back. The menu *Share* begins it too, and a link with `#present=2` opens it.
+
 ## On paper
 
 On *Learn* each lesson has a **handout**: an A4 page with a picture of the pass, all tasks on the sentence that is open,

@@ -28,14 +28,14 @@ function openPlot() {
   const [lit, explained, said] = [[], [], []];
   const listener = {
     data: { cell: null, token: 1 }, lights: { lit: null, light: (token) => lit.push(token) }, say: (text) => said.push(text),
-    explain: (cell) => explained.push(cell), plan: () => {},
+    explain: (cell) => explained.push(cell), plan: () => {}, spotlight: null,
   };
   const plot = new Plot(drawn, listener);
   plot.layer.clientWidth = 400;
   plot.listen();
   plot.enter();
   const press = (key) => plot.key({ key });
-  return { plot, drawn, press, lit, explained, said };
+  return { plot, drawn, listener, press, lit, explained, said };
 }
 
 test("the keyboard begins at the chosen token's row; what it is at is said, lit and explained, each as that cell", () => {
@@ -54,6 +54,17 @@ test("when the keyboard leaves a chart nothing of its cursor is left, and no tok
   assert.equal(plot.pointer.children.length, 2);
   drawn.send("blur");
   assert.deepEqual([plot.pointer.children.length, lit.at(-1)], [0, null]);
+});
+
+test("in the spotlight all rows but one are veiled, with their names; none where the token has no row", () => {
+  const { plot, listener } = openPlot();
+  const veiledBy = (token) => {
+    listener.spotlight = token;
+    plot.drawVeil();
+    return plot.veil.children.map(({ style }) => [style.top, style.left, style.width, style.height].map(parseFloat));
+  };
+  assert.deepEqual(veiledBy(1), [[0, 0, 400, 60], [120, 0, 400, 60]]);
+  assert.deepEqual([veiledBy(7), veiledBy(null)], [[], []]);
 });
 
 test("what is read out stands beside its cell, over none of it, and within the chart's width", () => {

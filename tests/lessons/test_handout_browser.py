@@ -62,7 +62,7 @@ def test_learn_gives_the_sheet_and_to_the_teacher_the_key(chromium, server):
     with visit(chromium, server, fresh=True) as app:
         app.open("learn", text="The <b>cat</b> sat on the [MASK].", changes="embeddings.position_embeddings:0")
         with app.page.expect_download() as sheet:
-            app.page.locator(".st-key-learn-words").get_by_role("button", name="Handout").click()
+            app.page.locator(".st-key-panel-learn-words").get_by_role("button", name="Handout").click()
         with app.rerun():
             app.page.get_by_role("button", name="For the teacher").click()
         with app.page.expect_download() as keyed:

@@ -104,7 +104,7 @@ def test_a_lesson_is_left(app):
 def test_the_catalogue_starts_a_lesson_on_its_page(app):
     app.open("learn")
     with app.rerun():
-        app.page.locator(".st-key-learn-words").get_by_role("button", name="Start").click()
+        app.page.locator(".st-key-panel-learn-words").get_by_role("button", name="Start").click()
     step = find_lesson("words").steps[0]
     expect(app.page.locator(STRIP)).to_contain_text(step.title)
     assert (app.query["lesson"], app.query["step"]) == ("words", "1")
@@ -120,7 +120,7 @@ def test_answers_are_kept_in_the_browser_until_one_forgets_them(app, ratio):
     app.open("attention", lesson="attention", step=4)
     expect(verdict(app)).to_contain_text("Right.")
     app.open("learn")
-    card = app.page.locator(".st-key-learn-attention")
+    card = app.page.locator(".st-key-panel-learn-attention")
     expect(card.get_by_role("button", name="Go on: Minus")).to_have_count(0)
     dot = app.page.locator('[class*="st-key-lesson-dot-attention-3-once"]')
     expect(dot).to_have_count(1)

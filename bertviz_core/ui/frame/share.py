@@ -48,6 +48,7 @@ def _tell_limits() -> list[str]:
 
 
 def _show_link() -> None:
+    st.html('<button class="bv-button" data-present="page">Present this page, one panel a screen (P)</button>')
     link = _write_link()
     limits = _tell_limits()
     what = "All that you see stands" if not limits else "All that you see but the model stands"

@@ -49,6 +49,13 @@ def show_steppers(info: PageInfo, config: BertConfig, chosen: Selection) -> None
             _show(axis, size, index)
 
 
+def name_place(page: str, chosen: Selection) -> str:
+    """Where a page looks, such as "layer 2, head 0"; of what it depends on."""
+    unused, _ = UNUSED.get(page, ((), ""))
+    here = zip(_AXES, (chosen.layer, chosen.head), strict=True)
+    return ", ".join(f"{axis} {index}" for axis, index in here if axis not in unused)
+
+
 def _show(axis: str, size: int, index: int) -> None:
     with st.container(key=f"stepper-{axis}", horizontal=True, width="content", gap=None, wrap=False):
         for word, by, icon in (("Previous", -1, "left"), ("Next", 1, "right")):

@@ -29,7 +29,7 @@ def show_end(view: View) -> None:
         return
     answered = list_answered(lesson, make_scene(view))
     again = [i for i, each in enumerate(answered) if not each.at_once]
-    with st.container(border=True, key="learn-end", gap=None):
+    with st.container(border=True, key="panel-learn-end", gap=None):
         st.html(
             f'<h2 tabindex="-1" data-step="{name_end()}">{escape(lesson.title)}: '
             f"{tell_score([each.at_once for each in answered])}</h2>{_list_after(lesson)}"
@@ -50,7 +50,7 @@ def show_catalogue(view: View) -> None:
     for first in range(0, len(LESSONS), _COLUMNS):
         columns = st.columns(_COLUMNS)
         for i, (column, lesson) in enumerate(zip(columns, LESSONS[first : first + _COLUMNS], strict=False), first + 1):
-            with column, st.container(border=True, key=f"learn-{lesson.name}", gap=None, height="stretch"):
+            with column, st.container(border=True, key=f"panel-learn-{lesson.name}", gap=None, height="stretch"):
                 _show_card(view, i, lesson, list_answered(lesson, scene))
     show_keys(view)
 

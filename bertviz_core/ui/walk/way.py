@@ -27,6 +27,7 @@ from bertviz_core.ui.frame import choices, lesson, site, state, url
 from bertviz_core.ui.frame.follow import explain_clicked
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.state import Sent
+from bertviz_core.ui.frame.stepper import name_place
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.walked import read_cell
 from bertviz_core.ui.walk.worked_out import name_worked_out
@@ -65,6 +66,7 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str], own: bool = F
             "operands": list(lit),
             "own": own,
             "token": view.chosen.token,
+            "place": name_place(url.read_page(), view.chosen),
             "caption": {"checkpoint": trace.model.name, "sentence": " / ".join(filter(None, (view.text, view.pair)))},
             "colors": list_colors(view.colors),
             "address": site.tell_address(),

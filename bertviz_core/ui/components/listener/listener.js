@@ -1,7 +1,8 @@
 // What is clicked, pointed at or walked through by keyboard, on the whole page. Charts and elements say what they stand
 // for, charts by the `meta` of their traces (offer.js), elements by data-cell, -step, -into, -keep, -close, -token,
 // -head, -story, and data-choose="NAME=VALUE" for whatever else the URL names; that is sent. data-write opens the field
-// for the sentence, data-run closes it, data-more shows a table's other rows, data-fold folds the drawer. A picture that is no chart says data-picture. `data`: the cell that is explained and its drawn
+// for the sentence, data-run closes it, data-more shows a table's other rows, data-fold folds the drawer, data-present
+// shows the page to a room. A picture that is no chart says data-picture. `data`: the cell that is explained and its drawn
 // operands by address, the chosen token, the caption of pictures that are taken away, the theme's colours, the address
 // of all that is drawn (history.js).
 
@@ -21,6 +22,7 @@ import {
 import { tellRefused } from "./pasted.js";
 import { savePicture } from "./picture.js";
 import { Plot } from "./plot.js";
+import { Presenter } from "./presenter.js";
 import { copyText, writeLink } from "./taken.js";
 import { bringChosen, Wanted } from "./view.js";
 
@@ -30,13 +32,14 @@ const SENT = {
   cell: String, step: String, into: String, keep: String, close: () => true, head: String, story: String, token: Number,
   choose: String,
 };
-const SAYING = [...Object.keys(SENT), "save", "copy", "skip", "write", "run", "more", "fold"].map((name) => `[data-${name}]`).join();
+const SAYING = [...Object.keys(SENT), "save", "copy", "skip", "write", "run", "more", "fold", "present"].map((name) => `[data-${name}]`).join();
 /** @type {(keyof DocumentEventMap)[]} */
 const GOING_ON = ["pointerdown", "wheel", "touchmove", "keydown"]; // by hand
 const PRESSED = "button, a, input, select, textarea, label, summary";
 const OVER = `[role="dialog"], [role="alertdialog"], [role="menu"], :popover-open, dialog[open]`;
 const SCROLLED = `${PARTS["formula-display"]}, .bv-symbols, ${PARTS["vertical-block"]}:has(> [class*="st-key-chart-"])`;
 const EDITOR = ".st-key-editor button";
+const SHARE = ".st-key-share button";
 const PAGES = '.st-key-bar [class*="st-key-menu-"] button';
 const LINK = `${PARTS["popover-body"]} ${PARTS["page-link"]} a`;
 
@@ -47,6 +50,7 @@ export class Listener {
   focus = new Focus();
   wanted = new Wanted();
   lights = new Lights(() => this.plots.forEach((plot) => plot.drawBands()));
+  presenter = new Presenter(this);
   // The cell whose drawer was closed here, and until when the server's word for it is waited for.
   /** @type {{ cell: string | null, until: number } | null} */ left = null;
   /** @type {AbortController | null} */ stopped = null;
@@ -107,6 +111,8 @@ export class Listener {
     const listen = (name, act, more) => document.addEventListener(name, act, { signal, ...more });
     addEventListener("beforeprint", fitSheet, { signal });
     listen("click", (event) => this.click(event));
+    listen("keydown", (event) => this.presenter.key(event), { capture: true });
+    addEventListener("resize", () => this.presenter.fit(), { signal });
     listen("keydown", (event) => this.key(event));
     listen("pointerover", (event) => event.pointerType !== "touch" && this.point(event));
     listen("focusin", (event) => this.enter(event));
@@ -123,7 +129,10 @@ export class Listener {
       if (event.key === "Enter" && target.matches?.(TYPED)) turnMenu(EDITOR, true);
     }, early);
     for (const name of GOING_ON) listen(name, () => this.release(), early);
-    this.changed = new MutationObserver(() => this.plan());
+    this.changed = new MutationObserver(() => {
+      this.presenter.level();
+      this.plan();
+    });
     this.changed.observe(this.app, {
       childList: true, subtree: true, attributes: true, attributeFilter: ["data-test-script-state"],
     });
@@ -154,6 +163,7 @@ export class Listener {
     }
     for (const each of this.app.querySelectorAll(SCROLLED)) makeReachable(each);
     bringChosen();
+    this.presenter.sync();
     this.wanted.reveal(this.app, this.focus.opener);
     this.focus.settle(this.data, this.running);
   }
@@ -190,6 +200,7 @@ export class Listener {
     if ("run" in said.dataset) return turnMenu(EDITOR, true); // what was typed is sent as the field is left
     if ("more" in said.dataset) return void said.closest("table")?.classList.add("bv-all");
     if ("fold" in said.dataset) return foldDrawer(!isFolded());
+    if ("present" in said.dataset) return this.present();
     if (save) return savePicture(said, save, this.data).then(() => this.tell("Saved", said));
     if (copy) return copyText(copy === "link" ? writeLink(this.data) : copy).then(() => this.tell("Copied", said));
     const name = Object.keys(SENT).find((each) => each in said.dataset);
@@ -266,6 +277,21 @@ export class Listener {
     const { cell, operands } = this.data;
     const detail = this.isLeaving ? { cell: "", operands: [] } : { cell, operands };
     document.dispatchEvent(new CustomEvent("bv-explained", { detail }));
+  }
+
+  // From the menu, which is closed for it.
+  present() {
+    turnMenu(SHARE, true);
+    this.presenter.enter();
+  }
+
+  // The token whose row alone is not dim.
+  get spotlight() {
+    return this.presenter.presents && this.presenter.spot ? this.data.token : null;
+  }
+
+  veil() {
+    for (const plot of this.plots.values()) plot.drawVeil();
   }
 
   get running() {

@@ -164,6 +164,15 @@ export class Offer {
     return bands;
   }
 
+  // What stands in all rows but a token's, with what is left of it; nothing where that has no row.
+  /** @param {number} token @returns {Mark[]} */
+  listOthers(token) {
+    const rows = this.listRows(ROW_TOKENS);
+    if (!rows.includes(token)) return [];
+    const boxes = rows.flatMap((each, i) => (each === token ? [] : this.rowBox(i) ?? []));
+    return boxes.map(({ left, top, width, height }) => ({ left: 0, top, width: left + width, height }));
+  }
+
   // A box between two points in pixels of the axes, as much of it as the chart shows; null where that is nothing.
   /** @param {number} x0 @param {number} x1 @param {number} y0 @param {number} y1 @param {number} [least] */
   makeBox(x0, x1, y0, y1, least = 0) {

@@ -27,10 +27,11 @@ export class Plot {
   constructor(drawn, listener) {
     this.drawn = drawn;
     this.listener = listener;
+    this.veil = makeElement("div", "");
     this.bands = makeElement("div", "");
     this.marks = makeElement("div", "");
     this.pointer = makeElement("div", "");
-    this.layer = makeElement("div", "bv-marks", this.bands, this.marks, this.pointer);
+    this.layer = makeElement("div", "bv-marks", this.veil, this.bands, this.marks, this.pointer);
     this.layer.setAttribute("aria-hidden", "true");
     this.handlers = {
       plotly_click: (/** @type {PlotlyEvent} */ event) => this.click(event),
@@ -128,13 +129,13 @@ export class Plot {
 
   /** @param {PointerEvent} event */
   readColumnName({ clientX, clientY }) {
-    const { left, top } = this.drawn.getBoundingClientRect();
+    const [right, down] = this.findPointer(clientX, clientY);
     for (const offer of this.offers) {
       const axis = offer.columnsAxis;
       if (!axis || (axis !== "key" && !ROW_TOKENS.includes(axis))) continue;
       const texts = findTicks(this.drawn, offer.xaxis);
       if (!texts.some((text) => isInside(text.getBoundingClientRect(), clientX, clientY))) continue;
-      const token = offer.columnNamed(clientX - left, clientY - top);
+      const token = offer.columnNamed(right, down);
       if (token !== null) return { token, asKey: axis === "key" };
     }
     return null;
@@ -142,14 +143,22 @@ export class Plot {
 
   /** @param {PointerEvent} event */
   readRowName({ clientX, clientY }) {
-    const { left, top } = this.drawn.getBoundingClientRect();
+    const [right, down] = this.findPointer(clientX, clientY);
     for (const offer of this.offers) {
-      if (clientX - left >= Math.min(...this.offers.map(({ xaxis }) => measureAxis(xaxis).start))) return null;
+      if (right >= Math.min(...this.offers.map(({ xaxis }) => measureAxis(xaxis).start))) return null;
       const tokens = offer.listRows([...ROW_TOKENS, "key"]);
-      const row = tokens.findIndex((token, i) => token >= 0 && isBetween(clientY - top, offer.rowBox(i)));
+      const row = tokens.findIndex((token, i) => token >= 0 && isBetween(down, offer.rowBox(i)));
       if (row >= 0) return { token: tokens[row], asKey: false };
     }
     return null;
+  }
+
+  // In the chart's own pixels, from its corner: before a room it is enlarged.
+  /** @param {number} clientX @param {number} clientY */
+  findPointer(clientX, clientY) {
+    const { left, top, width } = this.drawn.getBoundingClientRect();
+    const large = width / this.drawn.clientWidth || 1;
+    return [(clientX - left) / large, (clientY - top) / large];
   }
 
   /** @param {Found} given */
@@ -236,8 +245,17 @@ export class Plot {
       ...operands.flatMap((address) => this.list(address).flatMap(outline("bv-operand"))),
       ...this.list(cell).flatMap(outline("bv-ring")),
     );
+    this.drawVeil();
     this.drawBands();
     this.drawCursor();
+  }
+
+  // Over all rows but the chosen token's, with their names, once in every part of the chart.
+  drawVeil() {
+    const { spotlight } = this.listener;
+    const parts = new Map(this.offers.map((offer) => [offer.subplot, offer]));
+    const boxes = spotlight === null ? [] : [...parts.values()].flatMap((offer) => offer.listOthers(spotlight));
+    this.veil.replaceChildren(...boxes.flatMap((box) => makeMark("bv-veil", box)));
   }
 
   drawBands() {

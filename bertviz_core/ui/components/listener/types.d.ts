@@ -13,6 +13,7 @@ export interface ListenerData {
   operands: string[];
   own: boolean;
   token: number;
+  place: string;
   caption: { checkpoint?: string; sentence?: string };
   colors: Record<string, string>;
   address: Said | null;
