@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
+from bertviz_core.ui.components.selectors import expand
 from bertviz_core.ui.frame.site import PAGES
 from tests.browser import PHONE, visit
 
@@ -55,7 +56,7 @@ def test_each_panel_of_each_page_is_presented_alone_and_large(chromium, server, 
 def test_keys_lead_through_the_panels_and_back_to_where_one_was(chromium, server):
     with visit(chromium, server) as app:
         app.open("attention")
-        scroller = "() => document.querySelector('[data-testid=stMain]').scrollTop"
+        scroller = expand("() => document.querySelector(':--main').scrollTop")
         app.page.mouse.move(500, 500)
         app.page.mouse.wheel(0, 150)
         app.page.wait_for_function(f"() => ({scroller})() === 150")
@@ -146,8 +147,8 @@ def test_a_chart_in_a_room_is_as_wide_as_its_place_and_its_names_answer_where_th
         app.open("attention")
         present(app)
         app.page.wait_for_function(
-            """() => [...document.querySelectorAll('[data-presented] .js-plotly-plot')].every(chart =>
-                Math.abs(chart.clientWidth - chart.querySelector('.main-svg').clientWidth) < 1)"""
+            expand("""() => [...document.querySelectorAll('[data-presented] :--plot')].every(chart =>
+                Math.abs(chart.clientWidth - chart.querySelector(':--plot-picture').clientWidth) < 1)""")
         )
         name = app.page.locator("[data-presented] .ytick text").nth(2).bounding_box()
         with app.rerun():

@@ -77,7 +77,7 @@ export class Lectern {
 function copy(place, told) {
   const made = /** @type {Element} */ (told?.cloneNode(true) ?? makeElement("span", ""));
   for (const each of made.querySelectorAll('[role="tooltip"], a')) each.remove();
-  const another = place.innerHTML !== made.innerHTML;
+  const another = place.textContent !== made.textContent;
   if (another) place.replaceChildren(...made.childNodes);
   return another;
 }
