@@ -4,11 +4,11 @@ import csv
 
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
 import bertviz_core as bv
 from bertviz_core.ui.components.selectors import expand
 from bertviz_core.ui.frame.site import PAGES
+from tests.axe import list_violations
 from tests.browser import PHONE, WIDE, running, visit
 
 MARKUP = "<script>alert(1)</script> <img src=x onerror=alert(1)> $x$ **b** :red[r]"
@@ -60,15 +60,6 @@ IN_FIRST_PICTURE = expand("""() => {
     const stops = pictures.filter(e => e.tabIndex >= 0 || e.querySelector('[tabindex="0"], button, a[href]'));
     return !stops.length || pictures.some(e => e.matches(':focus, :focus-within'));
 }""")
-
-
-def list_violations(page):
-    """What axe finds on the page against WCAG 2.2 AA and its own best practice."""
-    return [
-        f"{violation['id']}: {node['html'][:120]}"
-        for violation in Axe().run(page).response["violations"]
-        for node in violation["nodes"]
-    ]
 
 
 def enter_first_picture(app):

@@ -4,7 +4,7 @@ from itertools import chain, product
 
 from bertviz_core.errors import BertvizError
 from bertviz_core.lessons.lesson import Choose, Number, Pick, Slide
-from bertviz_core.lessons.marking import mark_index, mark_number, mark_slide, work_out
+from bertviz_core.lessons.marking import list_options, mark_index, mark_number, mark_slide, work_out
 from tests.lessons.scenes import SENTENCES, make_scene
 
 
@@ -12,6 +12,22 @@ def list_right(model, lesson):
     """For each step an index, a number as it is typed, where the slider is to stand, or what is written."""
     scene = make_scene(model, lesson.text)
     return [_find_right(lesson, step, scene) for step in lesson.steps]
+
+
+def find_wrong(lesson, step, scene):
+    """An answer to a step that counts, and is wrong."""
+    worked, ask = work_out(lesson.name, step, scene), step.ask
+    if isinstance(ask, Choose | Pick):
+        return (int(worked.key) + 1) % len(list_options(step, scene, worked))
+    if isinstance(ask, Number):
+        return f"{worked.key + 10 * ask.within + 1:.2f}"
+    if isinstance(ask, Slide):
+        return ask.ends(scene)[1]
+    return next(
+        each
+        for each in _list_written(ask, scene)
+        if ask.check(scene, *each).counted and not _is_right(ask, scene, *each)
+    )
 
 
 def _find_right(lesson, step, scene):

@@ -46,10 +46,10 @@ class Keyboard:
         except Error as error:
             raise AssertionError(f"the focus is not at {selector}, but at {self.page.evaluate(_TELL)}") from error
 
-    def tab_to(self, selector, at_most=12):
-        """Press Tab until it is reached."""
+    def tab_to(self, selector, at_most=12, key="Tab"):
+        """Press Tab, or Shift and Tab, until it is reached."""
         for _ in range(at_most):
-            self.press("Tab")
+            self.press(key)
             if self.is_at(selector):
                 return
         raise AssertionError(f"{selector} is not reached; the focus is at {self.page.evaluate(_TELL)}")
@@ -65,7 +65,9 @@ class Keyboard:
             self.list_pick(ask, scene, said) if step.name in LISTED else self.pick(ask, scene, said)
         elif isinstance(ask, Choose):
             self.tab_to(f"{STRIP} input[type=radio]")
-            self.press("Space", *["ArrowDown"] * said)
+            self.press("Space")
+            while self.read_focus("value") != str(said):
+                self.press("ArrowDown")
         elif isinstance(ask, Slide):
             self.slide(said)
         else:

@@ -1,13 +1,22 @@
-"""Lessons by keyboard alone: from the page with all lessons through every step of one, and back there at its end."""
+"""Whole lessons by keyboard alone, and by touch; and no step has, whatever became of it, what keeps anybody out."""
 
 import pytest
 from playwright.sync_api import expect
 
-from bertviz_core.lessons.catalogue import LESSONS
-from tests.browser import visit
-from tests.lessons.answers import list_right
-from tests.lessons.keyboard import NEXT, STRIP, Keyboard
+from bertviz_core.lessons.catalogue import LESSONS, find_lesson
+from tests.axe import list_violations
+from tests.browser import PHONE, WIDE, visit
+from tests.lessons.answers import find_wrong, list_right
+from tests.lessons.finger import Finger
+from tests.lessons.keyboard import NEXT, STRIP, TASK, Keyboard
 from tests.lessons.scenes import make_scene
+
+ENDED = ".st-key-learn-end h2"
+
+
+def tell_end(lesson):
+    count = len(lesson.steps)
+    return f"{lesson.title}: {count} of {count} at the first try"
 
 
 @pytest.mark.slow
@@ -27,7 +36,59 @@ def test_a_lesson_is_done_by_keyboard_alone(chromium, server, bundled, lesson):
             keys.wait_at(NEXT)
             keys.send()
         keys.wait_at(f'[data-step="{lesson.name} end"]')
-        count = len(lesson.steps)
-        expect(app.page.locator(".st-key-learn-end h2")).to_have_text(
-            f"{lesson.title}: {count} of {count} at the first try"
-        )
+        expect(app.page.locator(ENDED)).to_have_text(tell_end(lesson))
+
+
+@pytest.mark.slow
+def test_a_lesson_is_done_on_a_phone(chromium, server, bundled):
+    lesson = find_lesson("attention")
+    scene, answers = make_scene(bundled, lesson.text), list_right(bundled, lesson)
+    with visit(chromium, server, PHONE, touch=True) as app:
+        app.use_up()
+        app.open("learn")
+        finger = Finger(app)
+        finger.send(f'[class*="st-key-learn-start-{lesson.name}"] button')
+        for step, said in zip(lesson.steps, answers, strict=True):
+            expect(app.page.locator(STRIP)).to_contain_text(step.title)
+            finger.answer(lesson, step, scene, said)
+            expect(app.page.locator(f"{STRIP} [role=status]")).to_contain_text("Right.")
+            finger.send(NEXT)
+        expect(app.page.locator(ENDED)).to_have_text(tell_end(lesson))
+
+
+def answer(app, step, scene, said):
+    """Answer in place of what was answered before; what axe finds in the strip then."""
+    keys = Keyboard(app)
+    keys.press(*["F6"] * (2 if keys.is_at(f"{STRIP} *") else 1))
+    keys.wait_at(TASK)
+    keys.answer(step, scene, said)
+    return list_violations(app.page, STRIP)
+
+
+WHOLE = ("row", "taken")  # where the page is looked at as well, in the others it is the same
+KINDS = ("row", "negative", "ratio", "scale", "mask", "taken", "own")  # all kinds of answers; and a covered page
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [pytest.param(WIDE, id="wide"), pytest.param(PHONE, id="phone")])
+def test_nothing_of_a_step_keeps_anybody_out(chromium, server, bundled, size):
+    """With axe: as it is asked, after a wrong answer and after the right one; and all lessons."""
+    lesson = find_lesson("attention")
+    scene, answers = make_scene(bundled, lesson.text), list_right(bundled, lesson)
+    found = {}
+    with visit(chromium, server, size) as app:
+        page = app.use_up()
+        app.open("learn")
+        for number, (step, right) in enumerate(zip(lesson.steps, answers, strict=True), 1):
+            if step.name not in KINDS:
+                continue
+            app.open(step.page, lesson=lesson.name, step=number)
+            found[step.name] = list_violations(page, None if step.name in WHOLE else STRIP)
+            found[step.name, "wrong"] = answer(app, step, scene, find_wrong(lesson, step, scene))
+            if step.once:  # no other answer counts
+                page.evaluate("localStorage.clear()")
+                app.open(step.page, lesson=lesson.name, step=number)
+            found[step.name, "right"] = answer(app, step, scene, right)
+        app.open("learn", lesson=lesson.name, step="end")
+        found["learn"] = list_violations(page)
+    assert {name: violations for name, violations in found.items() if violations} == {}

@@ -8,9 +8,9 @@ from bertviz_core.lessons.catalogue import LESSONS, find_lesson
 from bertviz_core.lessons.marking import work_out
 from bertviz_core.programs.names import SELF_ATTENTION
 from tests.browser import PHONE, visit
+from tests.lessons.keyboard import NEXT, STRIP, TASK, Keyboard
 from tests.lessons.scenes import make_scene
 
-STRIP = ".st-key-lesson-strip"
 SHOWN = "() => document.querySelector('.st-key-lesson-strip').getBoundingClientRect()"
 
 
@@ -151,6 +151,29 @@ def test_the_keyboard_goes_from_picture_to_task_and_from_an_answer_on(app, ratio
         app.page.keyboard.press("Enter")
     assert app.query["step"] == "5"
     app.page.wait_for_function(f"() => ({focused})().length > 0 && !({focused})().startsWith('Next')")
+
+
+def test_the_keyboard_keeps_its_place_where_the_strip_or_the_drawer_is_drawn_anew(app, ratio):
+    app.open("attention", lesson="attention", step=4)
+    keys = Keyboard(app)
+    app.page.locator("[data-asked]").wait_for(state="attached")
+    keys.press("F6")
+    keys.wait_at(TASK)
+    keys.tab_to(f"{STRIP} input[type=text]")
+    app.page.keyboard.type(ratio)
+    keys.send()
+    keys.wait_at(NEXT)
+    keys.tab_to("[data-cell]")
+    keys.send()
+    keys.wait_at("#bv-drawer-title")
+    keys.send("Escape")
+    keys.wait_at(f"{STRIP} [data-cell]")
+    keys.tab_to(".st-key-lesson-fold button", key="Shift+Tab")
+    keys.send()
+    expect(app.page.locator(STRIP)).to_have_count(0)
+    keys.wait_at(".st-key-lesson-folded .st-key-lesson-fold button")
+    keys.send()
+    keys.wait_at(f"{STRIP} .st-key-lesson-fold button")
 
 
 WINDOWS = [{"width": 1440, "height": 900}, {"width": 1280, "height": 720}, PHONE]

@@ -265,6 +265,7 @@ def propose(cell: Address) -> bool:
     else:
         state.write(sitting.answer, found)
         state.write(_PROPOSED, state.read(_PROPOSED) + 1)
-        state.write(_SAID, f"Your choice: {sitting.step.ask.names(sitting.scene)[found]}. Check marks it.")
+        chosen = sitting.step.ask.names(sitting.scene)[found]
+        state.write(_SAID, f"Your choice: {chosen}. Check, or Enter once more, marks it.")
     choices.ask_for_rerun()
     return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 
+from bertviz_core.lessons.lesson import Pick
 from bertviz_core.ui.components import load_component
 from bertviz_core.ui.frame import choices, state
 from bertviz_core.ui.frame.keys import Key
@@ -26,7 +27,11 @@ def guide(sitting: Sitting | None) -> None:
             "visit": state.read(_VISIT),
             "answers": write_kept(list_remembered()),
             "proposed": count_proposed(),
-            **(_tell_step(sitting) if sitting else {"step": name_end(), "number": 0, "at": "", "stage": ""}),
+            **(
+                _tell_step(sitting)
+                if sitting
+                else {"step": name_end(), "number": 0, "at": "", "stage": "", "picks": False}
+            ),
         },
         on_kept_change=state.on_event(_GUIDE, "kept", _take, _is_kept),
     )
@@ -40,6 +45,7 @@ def _tell_step(sitting: Sitting) -> dict[str, object]:
         "number": sitting.number + 1,
         "at": sitting.step.at if sitting.here and sitting.ready else "",
         "stage": stage,
+        "picks": sitting.waits and isinstance(sitting.step.ask, Pick),
     }
 
 

@@ -42,13 +42,13 @@ _GUESS = Key("lesson-guess", "")
 _LONGEST = 300  # characters of a sentence of one's own
 _TRIES = 2  # after which the answer is shown to who asks
 _PROMPTS: Mapping[type, str] = {
-    Pick: "Click in the picture, or choose here. Nothing counts until you check. By keyboard: F6 leads to the picture "
-    "and back; there Enter chooses, and Enter once more checks.",
+    Pick: "Click in the picture, or choose here. Nothing counts until you check.",
     Number: "Type a number; a comma or a point will do. Enter checks.",
     Choose: "Choose one, then check.",
     Slide: "Move the slider, then check.",
     Write: "Write, then check.",
 }
+_KEYS = " By keyboard: F6 leads to the picture and back; there Enter chooses, and Enter once more checks."
 
 
 def show_way(lesson: Lesson, number: int, label: str, key: str, **looks: Any) -> None:
@@ -174,12 +174,16 @@ def _show_said(sitting: Sitting) -> None:
         told = f"{_name_verdict(sitting)} {answered.verdict.says}"
     else:
         told = _PROMPTS[type(sitting.step.ask)]
-    looks = "over" if sitting.over else "wrong" if answered.verdict else "none"
-    st.html(f'<p class="bv-verdict bv-{looks}" role="status" aria-live="polite">{escape(said or told)}</p>')
+    looks = "over" if sitting.over else "wrong" if answered.verdict and not said else "none"
+    begins = not said and sitting.waits and answered.verdict is None
+    keys = f'<span class="bv-keys">{_KEYS}</span>' if begins and isinstance(sitting.step.ask, Pick) else ""
+    st.html(f'<p class="bv-verdict bv-{looks}" role="status" aria-live="polite">{escape(said or told)}{keys}</p>')
     with st.container(key="lesson-ways", horizontal=True):
         if sitting.over:
             _show_next(sitting)
-            st.button("Why", key="lesson-why", on_click=_explain, args=(sitting,))
+            st.html(
+                f'<button class="bv-button" data-cell="{escape(str(sitting.worked.why))}">Why</button>', width="content"
+            )
         elif answered.wrong >= _TRIES:
             st.button("Show me", key="lesson-show", on_click=_show_answer, args=(sitting,))
 
@@ -188,11 +192,6 @@ def _name_verdict(sitting: Sitting) -> str:
     if sitting.answered.right:
         return "Right."
     return "Otherwise." if sitting.step.once else "Not yet."
-
-
-def _explain(sitting: Sitting) -> None:
-    choices.open_drawer([sitting.worked.why])
-    choices.ask_for_rerun()
 
 
 def _show_answer(sitting: Sitting) -> None:

@@ -7,13 +7,13 @@
 import { enterPicture, findFocus, findScroller, findStop } from "../shared/places.js";
 import { PARTS } from "../shared/streamlit.js";
 
-const STRIP = ".st-key-lesson-strip", COVER = ".bv-cover", END = ".st-key-learn-end";
+const STRIP = ".st-key-lesson-strip", FOLDED = ".st-key-lesson-folded", FOLD = ".st-key-lesson-fold button", COVER = ".bv-cover", END = ".st-key-learn-end";
 const CHECK = `${STRIP} .st-key-lesson-check button`;
 const FRAME = ":is(.st-key-bar, .st-key-map, .st-key-what-if-line)"; // what stays above the page as that scrolls
 const NEXT = '[class*="st-key-lesson-next-"] button, [class*="st-key-learn-next-"] button';
 /** @type {Record<string, string>} */
 const NAMED = { tokens: ".st-key-tokens", map: ".st-key-map" };
-const ASKED = "data-asked";
+const ASKED = "data-asked", PICKS = "data-picks"; // the step's number; whether it is answered in there
 const SETTLING = 6000; // milliseconds in which what is drawn later may push the asked part out of sight again
 const MARGIN = 14; // pixels between the ring and what covers the page
 
@@ -36,6 +36,7 @@ export class Guide {
   turn = 0;
   until = 0; // when the asked part stays where it is
   /** @type {{ element: Element | null | undefined, proposed: number } | null} */ entered = null; // where Enter was pressed last
+  /** @type {Element | null | undefined} */ pressed = null; // the button of the strip that was pressed last
   /** @type {Element | null | undefined} */ left = null; // where one was in the picture before F6
   // The step and the stage for which the keyboard was led on, also on the page before; null on the first page that is seen.
   /** @type {string | null} */ static held = null;
@@ -66,7 +67,7 @@ export class Guide {
     this.stopped?.abort();
     this.stopped = null;
     this.changed?.disconnect();
-    mark(null, 0);
+    mark(null);
   }
 
   start() {
@@ -74,7 +75,9 @@ export class Guide {
     const { signal } = this.stopped;
     document.addEventListener("keydown", (event) => this.key(event), { signal, capture: true });
     document.addEventListener("click", (event) => {
-      if (/** @type {Element} */ (event.target).closest?.("[data-task]")) focus(this.task);
+      const target = /** @type {Element} */ (event.target);
+      this.pressed = target.closest?.(`:is(${STRIP}, ${FOLDED}) button`);
+      if (target.closest?.("[data-task]")) this.goToTask();
     }, { signal });
     for (const name of /** @type {const} */ (["wheel", "touchmove", "pointerdown", "keydown"])) {
       document.addEventListener(name, () => (this.until = 0), { signal, passive: true, capture: true });
@@ -97,9 +100,20 @@ export class Guide {
 
   settle() {
     const asked = findAsked(this.data.at);
-    mark(asked, this.data.number);
+    mark(asked, this.data);
     if (asked && performance.now() < this.until) bring(asked);
     this.leadOn();
+    this.holdOn();
+  }
+
+  goToTask() {
+    return focus(this.task) || focus(FOLD);
+  }
+
+  // The strip is drawn anew as it is folded, and a button is gone once there is nothing left of what it gives.
+  holdOn() {
+    if (!this.pressed || this.pressed.isConnected || findFocus() !== document.body) return;
+    if (this.pressed.closest(FOLD) ? focus(FOLD) : focus(this.task)) this.pressed = null;
   }
 
   // The keyboard goes on at the task of a step that was opened by hand, and behind a right answer at the way on.
@@ -116,7 +130,7 @@ export class Guide {
   /** @param {KeyboardEvent} event */
   key(event) {
     if (!this.data.step) return;
-    const inStrip = /** @type {Element} */ (event.target).closest?.(STRIP);
+    const inStrip = /** @type {Element} */ (event.target).closest?.(`:is(${STRIP}, ${FOLDED})`);
     // The key that checks an answer is still down when the way on gets the focus.
     if (event.key === "Enter" && event.repeat && (inStrip || this.entered)) return take(event);
     if (event.key === "Enter" && !inStrip) return this.enterAgain(event);
@@ -125,7 +139,7 @@ export class Guide {
     event.preventDefault();
     if (inStrip) return enter(findAsked(this.data.at), this.left);
     this.left = findFocus();
-    focus(this.task);
+    this.goToTask();
   }
 
   // Enter on a part of the picture proposes it; once the server has said so, Enter again is *Check*.
@@ -147,10 +161,13 @@ function take(event) {
   event.stopPropagation();
 }
 
-/** @param {Element | null} asked @param {number} number */
-function mark(asked, number) {
-  for (const each of document.querySelectorAll(`[${ASKED}]`)) if (each !== asked) each.removeAttribute(ASKED);
+/** @param {Element | null} asked @param {Partial<LessonData>} [data] */
+function mark(asked, { number, picks } = {}) {
+  for (const each of document.querySelectorAll(`[${ASKED}]`)) {
+    if (each !== asked) for (const name of [ASKED, PICKS]) each.removeAttribute(name);
+  }
   if (asked && asked.getAttribute(ASKED) !== String(number)) asked.setAttribute(ASKED, String(number));
+  asked?.toggleAttribute(PICKS, Boolean(picks));
 }
 
 // Between what stays above and the strip; of what is higher than that, the beginning.

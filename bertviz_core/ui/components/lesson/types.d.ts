@@ -2,7 +2,8 @@
 
 /** visit: tells visits apart; answers: all of them as text, empty for none; step: which one is open, as its lesson's name
  * and its number, empty for none; at: what is asked about, as a part of the addresses that a card names, or "tokens" or
- * "map"; stage: "asks", "wrong" or "over"; proposed: how many answers were proposed by now. */
+ * "map"; stage: "asks", "wrong" or "over"; picks: whether a part of the
+ * picture is the answer; proposed: how many answers were proposed by now. */
 export interface LessonData {
   visit: string;
   answers: string;
@@ -10,5 +11,6 @@ export interface LessonData {
   number: number;
   at: string;
   stage: string;
+  picks: boolean;
   proposed: number;
 }

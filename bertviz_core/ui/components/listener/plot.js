@@ -78,11 +78,16 @@ export class Plot {
     drawn.classList.toggle("bv-chart", offering);
     const about = drawn.closest('[role="figure"]')?.getAttribute("aria-label") ?? "Chart";
     const parts = this.offers.length > 1 ? ", Page Up and Page Down change the part" : "";
-    const label = `${about}. Arrow keys move, Enter explains${parts}.`;
+    const label = `${about}. Arrow keys move, Enter ${this.act}s${parts}.`;
     for (const [name, value] of Object.entries({ tabindex: "0", role: "application", "aria-label": label })) {
       if (offering) drawn.setAttribute(name, value);
       else drawn.removeAttribute(name);
     }
+  }
+
+  // What becomes of a cell: where a lesson asks for one, it is chosen.
+  get act() {
+    return this.drawn.closest("[data-picks]") ? "choose" : "explain";
   }
 
   // Clicks and pointing.
@@ -101,7 +106,7 @@ export class Plot {
     this.put(found);
     if (!this.listener.touched || again || !this.isSmall(found)) return this.explain();
     this.drawn.focus({ preventScroll: true });
-    this.showCursor(" · tap again to explain");
+    this.showCursor(` · tap again to ${this.act}`);
   }
 
   /** @param {PlotlyEvent} given */
@@ -199,6 +204,7 @@ export class Plot {
   }
 
   enter() {
+    this.introduce(this.offers.length > 0);
     if (this.offers.length && this.drawn.matches(":focus-visible")) this.showCursor();
   }
 
