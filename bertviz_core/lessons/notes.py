@@ -29,6 +29,9 @@ In each plan the rest is for the class: let everybody answer before anybody says
 wrong what they thought. The last step of every lesson is a sentence of the student's own; compare a few of these at
 the end.
 
+Lessons need no mouse. `F6` leads from the task to the picture and back; there arrows move, `Enter` chooses and, once
+more, checks. On a phone, whose cells are small, the first tap says which cell it is, the second chooses it.
+
 ## Before a room
 
 `P` shows the page to a room: one panel a screen, in letters of at least 20 pixels, without bar, map and signs. Arrows

@@ -11,7 +11,7 @@ from tests.lessons.finger import Finger
 from tests.lessons.keyboard import NEXT, STRIP, TASK, Keyboard
 from tests.lessons.scenes import make_scene
 
-ENDED = ".st-key-learn-end h2"
+ENDED = ".st-key-panel-learn-end h2"
 
 
 def tell_end(lesson):

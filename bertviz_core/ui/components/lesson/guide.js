@@ -7,7 +7,7 @@
 import { enterPicture, findFocus, findScroller, findStop } from "../shared/places.js";
 import { PARTS } from "../shared/streamlit.js";
 
-const STRIP = ".st-key-lesson-strip", FOLDED = ".st-key-lesson-folded", FOLD = ".st-key-lesson-fold button", COVER = ".bv-cover", END = ".st-key-learn-end";
+const STRIP = ".st-key-lesson-strip", FOLDED = ".st-key-lesson-folded", FOLD = ".st-key-lesson-fold button", COVER = ".bv-cover", END = ".st-key-panel-learn-end";
 const CHECK = `${STRIP} .st-key-lesson-check button`;
 const FRAME = ":is(.st-key-bar, .st-key-map, .st-key-what-if-line)"; // what stays above the page as that scrolls
 const NEXT = '[class*="st-key-lesson-next-"] button, [class*="st-key-learn-next-"] button';
