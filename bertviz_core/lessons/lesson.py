@@ -193,7 +193,8 @@ class Step:
 @dataclass(frozen=True)
 class Lesson:
     """Steps in their order. line: what it is about; minutes: how long it takes; after: what one can do then; draw: what
-    its handout shows of a pass; text: the sentence that has all that its steps need."""
+    its handout shows of a pass; text: the sentence that has all that its steps need; quiz: whether it asks about that
+    sentence alone, once, and says what was right only at its end."""
 
     name: str
     title: str
@@ -203,6 +204,7 @@ class Lesson:
     steps: tuple[Step, ...]
     draw: Callable[[Scene], Picture]
     text: str = "When in Rome, do as the [MASK] do."
+    quiz: bool = False
 
     def find_step(self, name: str) -> int | None:
         """The place of a step, by its number from 1 as the URL has it; None where there is none."""

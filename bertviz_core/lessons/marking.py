@@ -108,6 +108,11 @@ def read_number(typed: str) -> float | None:
     return float(text) if text.isascii() and _NUMBER.fullmatch(text) else None
 
 
+def read_alike(text: str, scene: Scene) -> bool:
+    """Whether a scene is about this text, and nothing beside it."""
+    return scene.model.tokenizer.encode(text).ids == scene.trace.encoding.ids
+
+
 def tell_score(right_at_once: Sequence[bool]) -> str:
     """How many steps were right at the first try."""
     return f"{sum(right_at_once)} of {len(right_at_once)} at the first try"

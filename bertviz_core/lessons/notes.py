@@ -5,6 +5,7 @@ from __future__ import annotations
 from bertviz_core.lessons.catalogue import LESSONS, find_lesson
 from bertviz_core.lessons.lesson import Choose, Lesson, Number, Pick, Slide, Step, Write
 from bertviz_core.lessons.marking import PLACE
+from bertviz_core.lessons.quiz import BEFORE
 
 _PLANS = {45: ("tokens", "attention"), 90: ("tokens", "embeddings", "attention", "words")}  # minutes, and lessons
 _KINDS = {Choose: "choose", Pick: "click", Number: "type a number", Slide: "set a slider", Write: "write"}
@@ -18,8 +19,8 @@ covered until then. Each key is worked out from the recorded pass, so the lesson
 model; where a step needs something of the sentence (a token that stands twice, one [MASK]), it says what is missing
 and offers the lesson's own. A **prediction** has one try, because the pass is then run and its result is seen;
 everything else can be tried again, and after two wrong answers the answer can be shown. Nothing is timed. Answers
-are forgotten when the page is loaded anew and are in no link: `/?lesson=attention&step=3` on the step's page opens
-the same step, unanswered, for everybody.
+are kept in the student's browser alone and are in no link: `/attention?lesson=attention&step=3` opens the same step,
+unanswered, for everybody who has not answered it.
 
 ## Plans
 
@@ -31,6 +32,13 @@ the end.
 
 Lessons need no mouse. `F6` leads from the task to the picture and back; there arrows move, `Enter` chooses and, once
 more, checks. On a phone, whose cells are small, the first tap says which cell it is, the second chooses it.
+
+## What was learnt
+
+The **quiz** on *Learn* has two forms, one before the lessons and one after them: the same {questions} questions, two of
+each lesson, about another sentence. There is one try, no hint, and no word of what was right until the last question
+is answered. *Learn* then says for each lesson how many were right, before and after; ask your students for the two
+numbers below. `/learn` leads to both, so there is nothing to hand out.
 
 ## Before a room
 
@@ -58,7 +66,8 @@ def write_notes() -> str:
     """Notes for who teaches, as Markdown."""
     minutes = sum(lesson.minutes for lesson in LESSONS)
     steps = sum(len(lesson.steps) for lesson in LESSONS)
-    head = _HEAD.format(count=len(LESSONS), steps=steps, minutes=minutes, plans="\n".join(map(_write_plan, _PLANS)))
+    plans = "\n".join(map(_write_plan, _PLANS))
+    head = _HEAD.format(count=len(LESSONS), steps=steps, minutes=minutes, plans=plans, questions=len(BEFORE.steps))
     return "\n".join([head, *map(_write_lesson, LESSONS)])
 
 

@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from bertviz_core.lessons.catalogue import LESSONS, find_lesson
+from bertviz_core.lessons.quiz import AFTER
 from tests.axe import list_violations
 from tests.browser import PHONE, WIDE, visit
 from tests.lessons.answers import find_wrong, list_right
@@ -92,3 +93,22 @@ def test_nothing_of_a_step_keeps_anybody_out(chromium, server, bundled, size):
         app.open("learn", lesson=lesson.name, step="end")
         found["learn"] = list_violations(page)
     assert {name: violations for name, violations in found.items() if violations} == {}
+
+
+@pytest.mark.slow
+def test_the_quiz_is_done_by_keyboard_alone_and_says_at_its_end_what_was_right(chromium, server, bundled):
+    scene, answers = make_scene(bundled, AFTER.text), list_right(bundled, AFTER)
+    with visit(chromium, server) as app:
+        app.use_up()
+        app.open("learn")
+        keys = Keyboard(app)
+        keys.tab_to(f'[class*="st-key-learn-start-{AFTER.name}"] button', at_most=160)
+        keys.send()
+        for number, (step, said) in enumerate(zip(AFTER.steps, answers, strict=True), 1):
+            keys.wait_at(f'{STRIP} [data-step="{AFTER.name} {number}"]')
+            keys.answer(step, scene, said)
+            expect(app.page.locator(f"{STRIP} [role=status]")).to_contain_text("Noted.")
+            keys.wait_at(NEXT)
+            keys.send()
+        expect(app.page.locator(".st-key-panel-learn-end h2")).to_have_text(f"{AFTER.title}: 12 of 12 right")
+        expect(app.page.locator(".st-key-panel-learn-quiz tbody tr:last-child")).to_contain_text("12 of 12")

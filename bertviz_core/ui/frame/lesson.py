@@ -14,7 +14,7 @@ from bertviz_core.errors import BertvizError
 from bertviz_core.formula.address import Address
 from bertviz_core.lessons.catalogue import find_lesson
 from bertviz_core.lessons.lesson import Lesson, Pick, Step, Verdict, Worked, Write
-from bertviz_core.lessons.marking import is_ready, work_out
+from bertviz_core.lessons.marking import is_ready, read_alike, work_out
 from bertviz_core.lessons.scene import Scene
 from bertviz_core.ui.frame import choices, state
 from bertviz_core.ui.frame.keys import LESSON, STEP, Key
@@ -74,6 +74,8 @@ class Sitting:
     def ready(self) -> bool:
         """Whether sentence and model have what the step needs."""
         try:
+            if self.lesson.quiz and not read_alike(self.lesson.text, self.scene):
+                return False
             return is_ready(self.step, self.scene)
         except BertvizError:
             return False
@@ -91,16 +93,22 @@ class Sitting:
     def over(self) -> bool:
         """Whether nothing is asked any more: it was answered, or shown, or had its one try."""
         answered = self.answered
-        return answered.right or answered.shown or (self.step.once and answered.verdict is not None)
+        once = self.step.once or self.lesson.quiz
+        return answered.right or answered.shown or (once and answered.verdict is not None)
 
     @property
     def in_view(self) -> bool:
         """Whether the place that the step is about can be looked at, and is not covered."""
-        return self.over or not set(self.step.covers) - {"headline", "tokens", "drawer"}
+        return (self.over and not self.lesson.quiz) or not set(self.step.covers) - {"headline", "tokens", "drawer"}
 
     @property
     def waits(self) -> bool:
         return self.ready and not self.over
+
+    @property
+    def covers(self) -> bool:
+        """Whether what gives the answer away is covered: until it is given, and in the quiz also then."""
+        return self.ready and (self.lesson.quiz or not self.over)
 
     @property
     def _about(self) -> str:
@@ -216,7 +224,7 @@ def is_covered(what: str) -> bool:
     """Whether a part of the page stays covered until the answer: "headline", "tokens", "drawer", "page", or the card of
     these addresses."""
     sitting = read_open()
-    if sitting is None or not sitting.waits:
+    if sitting is None or not sitting.covers:
         return False
     covers = sitting.step.covers
     if what in _SPECIAL:

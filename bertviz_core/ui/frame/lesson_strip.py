@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from bertviz_core.errors import BertvizError
-from bertviz_core.lessons.catalogue import LESSONS, find_lesson
+from bertviz_core.lessons.catalogue import LESSONS, QUIZZES, find_lesson
 from bertviz_core.lessons.lesson import Choose, Lesson, Number, Pick, Slide, Verdict, Write
 from bertviz_core.lessons.marking import (
     fill,
@@ -18,6 +18,7 @@ from bertviz_core.lessons.marking import (
     mark_index,
     mark_number,
     mark_slide,
+    read_alike,
     tell_key,
 )
 from bertviz_core.tracing.changes import write_changes
@@ -54,12 +55,15 @@ _KEYS = " By keyboard: F6 leads to the picture and back; there Enter chooses, an
 def show_way(lesson: Lesson, number: int, label: str, key: str, **looks: Any) -> None:
     """A button that leads to a step, counted from 0, on the page on which it is asked; behind the last one to the end.
 
-    All changes of the pass are taken back, one's own too: what is asked is about the pass without any.
+    All changes of the pass are taken back, one's own too: what is asked is about the pass without any. The quiz is
+    about a sentence of its own.
     """
     if st.button(label, key=f"{key}-{lesson.name}-{number}", **looks):
         step, page, fold = END, LEARN, ""
         if number < len(lesson.steps):
             step, page, fold = str(number + 1), lesson.steps[number].page, lesson.steps[number].fold
+        if lesson.quiz and number < len(lesson.steps):
+            choices.use_sentence(lesson.text)
         choices.choose({LESSON: lesson.name, STEP: step, CHANGES: "", WALK: "", OPEN: fold})
         site.switch_to(page)
 
@@ -87,7 +91,7 @@ def _show_head(sitting: Sitting, folded: bool) -> None:
         with st.container(key="lesson-dots", horizontal=True, gap=None, width="content"):
             show_dots(lesson, list_answered(lesson, sitting.scene), number)
         st.html(f"<span>{number + 1} of {len(lesson.steps)} · {escape(sitting.step.title)}</span>", width="stretch")
-        if sitting.waits and sitting.answered.hints < len(sitting.step.hints):
+        if sitting.waits and not lesson.quiz and sitting.answered.hints < len(sitting.step.hints):
             st.button("Hint", key="lesson-hint", type="tertiary", on_click=_give_hint, args=(sitting,))
         st.button("Open" if folded else "Hide", key="lesson-fold", type="tertiary", on_click=_fold, args=(not folded,))
         st.button("Leave", key="lesson-leave", type="tertiary", on_click=_leave)
@@ -96,9 +100,15 @@ def _show_head(sitting: Sitting, folded: bool) -> None:
 def show_dots(lesson: Lesson, answered: tuple[Answered, ...], here: int | None = None) -> None:
     """A link to each step, which says what became of it."""
     for i, each in enumerate(answered):
-        became = "here" if i == here else "once" if each.at_once else "right" if each.right else "open"
+        became = "here" if i == here else _name_state(lesson, each)
         with st.container(key=f"lesson-dot-{lesson.name}-{i}-{became}", width="content"):
             show_way(lesson, i, str(i + 1), "lesson-dot", type="tertiary", help=lesson.steps[i].title)
+
+
+def _name_state(lesson: Lesson, answered: Answered) -> str:
+    if lesson.quiz:
+        return "once" if answered.verdict else "open"
+    return "once" if answered.at_once else "right" if answered.right else "open"
 
 
 def _fold(folded: bool) -> None:
@@ -142,6 +152,8 @@ def _show_unready(sitting: Sitting) -> None:
     """Why the step makes no sense for this sentence, and the way on."""
     need, text = sitting.step.need, sitting.lesson.text
     lacks = need.lacks if need else "this model has not what is asked about"
+    if sitting.lesson.quiz and not read_alike(text, sitting.scene):
+        lacks = "the quiz asks about a sentence of its own"
     with st.container(key="lesson-read", gap=None):
         st.html(f"<p>Step {sitting.number + 1}, {escape(sitting.step.title)}: {escape(lacks)}.</p>")
     with st.container(key="lesson-do", horizontal=True):
@@ -168,7 +180,9 @@ def _show_next(sitting: Sitting) -> None:
 def _show_said(sitting: Sitting) -> None:
     """What came back; before an answer, how one is given."""
     said, answered = take_said(), sitting.answered
-    if answered.shown:
+    if sitting.lesson.quiz and sitting.over:
+        told = "Noted. What was right you see behind the last question."
+    elif answered.shown:
         told = f"It is {tell_key(sitting.step, sitting.scene, sitting.worked)}."
     elif answered.verdict is not None:
         told = f"{_name_verdict(sitting)} {answered.verdict.says}"
@@ -181,9 +195,11 @@ def _show_said(sitting: Sitting) -> None:
     with st.container(key="lesson-ways", horizontal=True):
         if sitting.over:
             _show_next(sitting)
-            st.html(
-                f'<button class="bv-button" data-cell="{escape(str(sitting.worked.why))}">Why</button>', width="content"
-            )
+            if not sitting.lesson.quiz:
+                st.html(
+                    f'<button class="bv-button" data-cell="{escape(str(sitting.worked.why))}">Why</button>',
+                    width="content",
+                )
         elif answered.wrong >= _TRIES:
             st.button("Show me", key="lesson-show", on_click=_show_answer, args=(sitting,))
 
@@ -259,7 +275,7 @@ def _check(sitting: Sitting) -> None:
     except BertvizError as error:
         verdict = Verdict(False, str(error), counted=False)
     sitting.note_verdict(verdict)
-    if verdict.counted:
+    if verdict.counted and not sitting.lesson.quiz:
         if isinstance(ask, Choose) and ask.run is not None:
             choices.use_changes(write_changes(ask.run(sitting.scene)))
         elif isinstance(ask, Write) and ask.runs:
@@ -287,6 +303,6 @@ def tell_unknown() -> tuple[str, ...]:
     if not name or (lesson and (step == END or lesson.find_step(step) is not None)):
         return ()
     if lesson is None:
-        known = ", ".join(each.name for each in LESSONS)
+        known = ", ".join(each.name for each in (*LESSONS, *QUIZZES))
         return (f"There is no lesson “{escape_markdown(name[:40])}”, only {known}.",)
     return (f"The lesson “{lesson.title}” has no step “{escape_markdown(step[:20])}”, only 1 to {len(lesson.steps)}.",)

@@ -11,12 +11,14 @@ from bertviz_core.formula.texts import write_count
 from bertviz_core.lessons.catalogue import LESSONS
 from bertviz_core.lessons.lesson import Lesson
 from bertviz_core.lessons.marking import tell_score
+from bertviz_core.lessons.quiz import BEFORE
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame.lesson import Answered, find_ended, list_answered, make_scene, name_end
 from bertviz_core.ui.frame.lesson_guide import forget_answers
 from bertviz_core.ui.frame.lesson_strip import show_dots, show_way
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.views.learn_handout import show_handout, show_keys
+from bertviz_core.ui.views.learn_quiz import count_given, render_answers, show_quiz
 
 _STYLE = read_css(Path(__file__).with_name("learn.css"))
 _COLUMNS = 3
@@ -28,6 +30,9 @@ def show_end(view: View) -> None:
     if lesson is None:
         return
     answered = list_answered(lesson, make_scene(view))
+    if lesson.quiz:
+        _show_quiz_end(lesson, answered)
+        return
     again = [i for i, each in enumerate(answered) if not each.at_once]
     with st.container(border=True, key="panel-learn-end", gap=None):
         st.html(
@@ -43,8 +48,21 @@ def show_end(view: View) -> None:
             show_handout(view, lesson, "end")
 
 
+def _show_quiz_end(form: Lesson, answered: tuple[Answered, ...]) -> None:
+    """How many questions were right, once all are answered, and where one goes on."""
+    given, count = count_given(answered), len(answered)
+    score = (
+        f"{sum(each.right for each in answered)} of {count} right" if given == count else f"{given} of {count} answered"
+    )
+    told = render_answers(form, answered) if given == count else ""
+    with st.container(border=True, key="panel-learn-end", gap=None):
+        st.html(f'<h2 tabindex="-1" data-step="{name_end()}">{escape(form.title)}: {score}</h2>{told}')
+        if form is BEFORE:
+            show_way(LESSONS[0], 0, f"First lesson: {LESSONS[0].title} ›", "learn-next", type="primary")
+
+
 def show_catalogue(view: View) -> None:
-    """A card for each lesson."""
+    """A card for each lesson, and one for the quiz."""
     scene = make_scene(view)
     st.html(_STYLE)
     for first in range(0, len(LESSONS), _COLUMNS):
@@ -52,6 +70,7 @@ def show_catalogue(view: View) -> None:
         for i, (column, lesson) in enumerate(zip(columns, LESSONS[first : first + _COLUMNS], strict=False), first + 1):
             with column, st.container(border=True, key=f"panel-learn-{lesson.name}", gap=None, height="stretch"):
                 _show_card(view, i, lesson, list_answered(lesson, scene))
+    show_quiz(scene)
     show_keys(view)
 
 
