@@ -18,6 +18,7 @@ from bertviz_core.ui.frame.lesson_guide import forget_answers
 from bertviz_core.ui.frame.lesson_strip import show_dots, show_way
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.views.learn_handout import show_handout, show_keys
+from bertviz_core.ui.views.learn_pictures import render_picture
 from bertviz_core.ui.views.learn_quiz import count_given, render_answers, show_quiz
 
 _STYLE = read_css(Path(__file__).with_name("learn.css"))
@@ -69,6 +70,7 @@ def show_catalogue(view: View) -> None:
         columns = st.columns(_COLUMNS)
         for i, (column, lesson) in enumerate(zip(columns, LESSONS[first : first + _COLUMNS], strict=False), first + 1):
             with column, st.container(border=True, key=f"panel-learn-{lesson.name}", gap=None, height="stretch"):
+                st.html(render_picture(lesson.name, scene))
                 _show_card(view, i, lesson, list_answered(lesson, scene))
     show_quiz(scene)
     show_keys(view)
