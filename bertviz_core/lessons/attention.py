@@ -27,8 +27,8 @@ LESSON = Lesson(
     15,
     (
         "Read an attention matrix, row by row, in the right direction.",
-        "Work out a weight from its dot product in four steps.",
-        "Say what a masked score, a scale and the value's length do to it.",
+        "Say in four steps how a row of dot products becomes a row of weights.",
+        "Say what a mask and a scale do to the weights, and what a value's length does to what is taken.",
     ),
     (
         Step(

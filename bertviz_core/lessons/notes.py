@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
-from bertviz_core.lessons.catalogue import LESSONS, find_lesson
+from collections.abc import Mapping
+
+from bertviz_core.lessons.catalogue import LESSONS
 from bertviz_core.lessons.lesson import Choose, Lesson, Number, Pick, Slide, Step, Write
 from bertviz_core.lessons.marking import PLACE
 from bertviz_core.lessons.quiz import BEFORE
 
-_PLANS = {45: ("tokens", "attention"), 90: ("tokens", "embeddings", "attention", "words")}  # minutes, and lessons
+Part = str | tuple[int, str]  # a lesson by its name, or minutes and what is done in them
+_OPEN = (
+    5,
+    "everybody opens *Learn*; one sentence before the room: which word belongs at [MASK], and how could a program "
+    "tell?",
+)
+_SLIP = "on a slip: one thing learnt, one step you had wrong, and what you believed"
+_PLANS: Mapping[int, tuple[Part, ...]] = {
+    45: (_OPEN, "tokens", (5, "talk about steps 4 and 6"), "attention", (6, "talk about steps 2, 4 and 6"), (4, _SLIP)),
+    90: (
+        _OPEN,
+        "tokens",
+        (6, "talk about steps 4 and 6"),
+        "embeddings",
+        (6, "talk about steps 4 and 5"),
+        "attention",
+        (9, "talk about steps 2, 4 and 6"),
+        "words",
+        (9, "talk about steps 2 and 5"),
+        (6, _SLIP),
+    ),
+}
 _KINDS = {Choose: "choose", Pick: "click", Number: "type a number", Slide: "set a slider", Write: "write"}
 _HEAD = """# Teaching with the lessons
 
@@ -22,38 +45,57 @@ everything else can be tried again, and after two wrong answers the answer can b
 are kept in the student's browser alone and are in no link: `/attention?lesson=attention&step=3` opens the same step,
 unanswered, for everybody who has not answered it.
 
+## Ten minutes before class
+
+- `streamlit run app.py` opens the app for this machine alone and prints the line that opens it for others; for a
+  class see [deploy](../deploy/README.md). Students open `/learn` there. Try it on one of their machines, and step 1
+  of each lesson that you take: {links}.
+- On shared machines *Forget my answers* on *Learn* takes the last class's answers away; a private window starts
+  without.
+- Do the steps yourself, or print the handouts with key (below): they hold every task with its answer for the sentence
+  that you choose.
+- Students need no knowledge of BERT or of programming. *From a word to numbers* needs addition of negative numbers,
+  *Who looks at whom* and *From the last vector to a word* a product of two vectors and powers of e: have calculators
+  ready. Numbers may be typed with a comma or a point; how exact they have to be stands in the task.
+- A row of the attention matrix is the token that looks, a column the token looked at; a row sums to 1.
+
 ## Plans
 
 {plans}
 
-In each plan the rest is for the class: let everybody answer before anybody says why, then ask somebody who was
-wrong what they thought. The last step of every lesson is a sentence of the student's own; compare a few of these at
-the end.
+Whoever is quick goes on with the next lesson; whoever is stuck takes the hint, and may leave a step out: none needs
+the one before it. When you talk, let everybody answer before anybody says why, then ask somebody who was wrong what
+they thought. You see no student's answers, so ask for hands or slips. The last step of every lesson is a sentence of
+the student's own: have a few of these read out.
 
-Lessons need no mouse. `F6` leads from the task to the picture and back; there arrows move, `Enter` chooses and, once
-more, checks. On a phone, whose cells are small, the first tap says which cell it is, the second chooses it.
+A click in the picture proposes an answer, *Check* marks it. Lessons need no mouse: `F6` leads from the task to the
+picture and back; there arrows move, `Enter` chooses and, once more, checks. On a phone, whose cells are small, the
+first tap says which cell it is, the second chooses it.
 
 ## What was learnt
 
-The **quiz** on *Learn* has two forms, one before the lessons and one after them: the same {questions} questions, two of
-each lesson, about another sentence. There is one try, no hint, and no word of what was right until the last question
-is answered. *Learn* then says for each lesson how many were right, before and after; ask your students for the two
-numbers below. `/learn` leads to both, so there is nothing to hand out.
+The **quiz** on *Learn* has two forms, one for before the lessons and one for after them: the same {questions}
+questions, two of each lesson, about another sentence; about {minutes_of_quiz} minutes each. There is one try, no
+hint, and no word of what was right until the last question is answered. Then *Learn* says how many were right, lesson
+by lesson and in all, before beside after; have your students write that line on the slip. It asks about all {count}
+lessons: where you take fewer, compare the lines of those alone.
 
 ## Before a room
 
-`P` shows the page to a room: one panel a screen, in letters of at least 20 pixels, without bar, map and signs. Arrows
-left and right (or the keys of a presenter) go through the panels, up and down choose the row, `S` dims all others, `D`
-turns light into dark, `Esc` leads back. The menu *Share* begins it too, and a link with `#present=2` opens it.
+`P` on any page shows it to a room: one card of the page a screen, in letters of at least 20 pixels, and nothing else.
+Arrows left and right (or the keys of a presenter) go from card to card, the last one works out the page's number; up
+and down choose the row, `S` dims all others, `D` turns light into dark, `Esc` leads back. On *Attention* the first
+card is the matrix. While a lesson is open, what it covers is left out here; without one the answer is seen, so show
+it once everybody has answered. The menu *Share* begins it too, and a link with `#present=2` opens the second card.
 
 ## On paper
 
-On *Learn* each lesson has a **handout**: an A4 page with a picture of the pass, all tasks on the sentence that is open,
-room to write, and a code that leads a phone to the first step. Download it, open it in a browser and print it. *For the
-teacher: handouts with key* adds a second page with the answers, the usual misconceptions, and what to say to them.
-`python -m bertviz_core.lessons handouts --out FOLDER` writes all of them with their keys, as HTML and, where Chromium
-or Chrome is installed, as PDF; `--text`, `--model` and `--address` (where your students open the app) are yours to
-give.
+On *Learn* each lesson has a **handout**: an A4 page with a picture of the pass, all tasks on the sentence that is
+open, room to write, and a code that leads a phone to the first step. Download it, open it in a browser and print it.
+*For the teacher: handouts with key* adds a second page with the answers, the usual misconceptions, and what to say to
+them. `python -m bertviz_core.lessons handouts --out FOLDER` writes all of them with their keys, as HTML and, where
+Chromium or Chrome is installed, as PDF; `--text`, `--model` and `--address` (where your students open the app) are
+yours to give.
 
 ## What is asked, and what goes wrong
 
@@ -66,16 +108,35 @@ def write_notes() -> str:
     """Notes for who teaches, as Markdown."""
     minutes = sum(lesson.minutes for lesson in LESSONS)
     steps = sum(len(lesson.steps) for lesson in LESSONS)
-    plans = "\n".join(map(_write_plan, _PLANS))
-    head = _HEAD.format(count=len(LESSONS), steps=steps, minutes=minutes, plans=plans, questions=len(BEFORE.steps))
+    head = _HEAD.format(
+        count=len(LESSONS),
+        steps=steps,
+        minutes=minutes,
+        links=", ".join(_link(lesson) for lesson in LESSONS),
+        plans="\n\n".join(map(_write_plan, _PLANS)),
+        questions=len(BEFORE.steps),
+        minutes_of_quiz=BEFORE.minutes,
+    )
     return "\n".join([head, *map(_write_lesson, LESSONS)])
 
 
+def _link(lesson: Lesson) -> str:
+    return f"`/{lesson.steps[0].page}?lesson={lesson.name}&step=1`"
+
+
+def list_parts(minutes: int) -> list[tuple[int, str]]:
+    """What a plan of so many minutes consists of: minutes, and what is done in them."""
+    return [part if isinstance(part, tuple) else _name_lesson(part) for part in _PLANS[minutes]]
+
+
+def _name_lesson(name: str) -> tuple[int, str]:
+    lesson = next(lesson for lesson in LESSONS if lesson.name == name)
+    return lesson.minutes, f"*{lesson.title}*: {len(lesson.steps)} steps"
+
+
 def _write_plan(minutes: int) -> str:
-    lessons = [lesson for lesson in map(find_lesson, _PLANS[minutes]) if lesson]
-    taken = sum(lesson.minutes for lesson in lessons)
-    names = ", ".join(f"*{lesson.title}* ({lesson.minutes})" for lesson in lessons)
-    return f"- **{minutes} minutes**: {names}; {minutes - taken} minutes to talk."
+    rows = "\n".join(f"| {taken} | {what} |" for taken, what in list_parts(minutes))
+    return f"**{minutes} minutes**\n\n| minutes | |\n|---|---|\n{rows}"
 
 
 def _write_lesson(lesson: Lesson) -> str:
