@@ -173,8 +173,8 @@ def work_ratio(scene: Scene) -> Worked:
         "difference": write_fixed(difference, 2),
         "ratio": write_fixed(ratio, 2),
         "quotient": write_fixed(float(scores[a] / scores[b]), 2),
-        "wa": format_percent(float(row[a])),
-        "wb": format_percent(float(row[b])),
+        "wa": f"{write_fixed(100 * float(row[a]), 2)} %",
+        "wb": f"{write_fixed(100 * float(row[b]), 2)} %",
     }
     return Worked(ratio, numbers, scene.find_attention("probs", query=scene.token, key=a))
 

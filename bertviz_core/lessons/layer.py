@@ -47,7 +47,7 @@ LESSON = Lesson(
                         "That would need an angle of 0°. Here it is {angle}.",
                     ),
                     Option(
-                        "{sum}",
+                        "{sum}: the angle counts",
                         "{sum}. At a right angle it would be {root}, the root of both squares added; {angle} is {way}.",
                         "",
                     ),

@@ -1,31 +1,61 @@
 """The quiz: two questions of each lesson, before the lessons about one sentence and after them about another.
 
-What they ask, and how a key is worked out of the pass, are the lessons' own: so both forms are of equal kind, and their
-scores can be compared. There is one try, no hint, and no word of what was right until the last question is answered.
+How a key is worked out of the pass, and what can be answered, is the lessons' own: so both forms are of equal kind, and
+their scores can be compared. There is one try and no hint; the pages stay covered, and no text gives the rule away.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from bertviz_core.lessons import attention, embeddings, layer, tokens, whatif, words
-from bertviz_core.lessons.lesson import Lesson
+from bertviz_core.lessons.lesson import Choose, Lesson, Pick, Step, Worked
+from bertviz_core.lessons.scene import Scene
 from bertviz_core.lessons.tokens_picture import draw_tokens
 
 _ASKED: tuple[tuple[Lesson, tuple[str, ...]], ...] = (
-    (tokens.LESSON, ("count", "same")),
-    (embeddings.LESSON, ("component", "near")),
-    (attention.LESSON, ("direction", "ratio")),
-    (layer.LESSON, ("sum", "when")),
-    (words.LESSON, ("times", "half")),
+    (tokens.LESSON, ("count", "hidden")),
+    (embeddings.LESSON, ("longest", "order")),
+    (attention.LESSON, ("direction", "mask")),
+    (layer.LESSON, ("sum", "moves")),
+    (words.LESSON, ("plusone", "half")),
     (whatif.LESSON, ("looks", "without")),
 )
-_STEPS = tuple(step for lesson, names in _ASKED for step in lesson.steps if step.name in names)
+_TEXTS: Mapping[str, str] = {  # where a lesson's own one explains what is asked
+    "hidden": "To hide a word, {name} is put in its place, and the pass runs again.",
+    "order": "A token enters the pass as the sum of three rows: of its word, of its position, and of its segment.",
+    "mask": "A token can be masked out: its score becomes a very large negative number before the softmax.",
+}
 _MINUTES = 12
 
 
-def _make(name: str, title: str, line: str, text: str) -> Lesson:
-    return Lesson(name, title, line, _MINUTES, (), _STEPS, draw_tokens, text, quiz=True)
+def _ask(step: Step) -> Step:
+    """A question of a lesson as the quiz asks it. What is picked is picked in a picture; all else stays covered."""
+    covers = ("headline", "drawer") if isinstance(step.ask, Pick) else ("page", "headline", "drawer")
+    return replace(step, covers=covers, text=_TEXTS.get(step.name, step.text))
+
+
+def _turn(step: Step, by: int) -> Step:
+    """The same with its options in another order: whoever always takes the second one is not right for that."""
+    if not isinstance(step.ask, Choose):
+        return step
+    options = step.ask.options
+    first = by % len(options)
+
+    def work(scene: Scene) -> Worked:
+        worked = step.work(scene)
+        return replace(worked, key=(int(worked.key) - first) % len(options))
+
+    return replace(step, ask=replace(step.ask, options=(*options[first:], *options[:first])), work=work)
+
+
+_STEPS = tuple(_ask(step) for lesson, names in _ASKED for step in lesson.steps if step.name in names)
+
+
+def _make(name: str, title: str, line: str, text: str, turned: int) -> Lesson:
+    steps = tuple(_turn(step, i + turned) for i, step in enumerate(_STEPS))
+    return Lesson(name, title, line, _MINUTES, (), steps, draw_tokens, text, quiz=True)
 
 
 BEFORE = _make(
@@ -33,12 +63,14 @@ BEFORE = _make(
     "Quiz before the lessons",
     "What you know already",
     "The price of the ticket [MASK] in the summer.",
+    0,
 )
 AFTER = _make(
     "after",
     "Quiz after the lessons",
     "The same questions about another sentence",
     "She sold the house and the [MASK] to her brother.",
+    1,
 )
 
 
@@ -54,7 +86,11 @@ class Part:
         return sum(right[question] for question in self.questions)
 
 
-PARTS = tuple(
-    Part(lesson, tuple(i for i, step in enumerate(_STEPS) if any(step is each for each in lesson.steps)))
-    for lesson, _ in _ASKED
-)
+def _list_parts() -> Iterator[Part]:
+    first = 0
+    for lesson, names in _ASKED:
+        yield Part(lesson, tuple(range(first, first + len(names))))
+        first += len(names)
+
+
+PARTS = tuple(_list_parts())

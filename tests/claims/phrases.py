@@ -15,6 +15,8 @@ PHRASES = {
         "heads_numbers": [" heads with the largest ", "In the only head "],
         "heads_token_lines": ["Each line is the largest attention weight of any head"],
         "heads_worth": ["Needed most"],
+        "learn_pictures": ["The first components", " looks at most", "the largest of ", "The likeliest words at ",
+                           "each head’s largest weight of "],
         "layers_flow": [" largest weights, in sentence order", "only the top prediction is shown"],
         "layers_ladder": ["leads", "The likeliest words by stage", "five likeliest words at “"],
         "moved": [" largest changes."],

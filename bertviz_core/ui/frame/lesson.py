@@ -99,7 +99,9 @@ class Sitting:
     @property
     def in_view(self) -> bool:
         """Whether the place that the step is about can be looked at, and is not covered."""
-        return (self.over and not self.lesson.quiz) or not set(self.step.covers) - {"headline", "tokens", "drawer"}
+        if self.lesson.quiz:
+            return isinstance(self.step.ask, Pick)
+        return self.over or not set(self.step.covers) - {"headline", "tokens", "drawer"}
 
     @property
     def waits(self) -> bool:
@@ -234,7 +236,9 @@ def is_covered(what: str) -> bool:
 
 def show_cover(of: str = "") -> None:
     """What is seen of a part until the answer. of: the addresses that its card names."""
-    st.html(f'<div class="bv-cover" role="note" data-of="{escape(of)}">Covered until you answer</div>')
+    sitting = read_open()
+    until = "during the quiz" if sitting and sitting.lesson.quiz else "until you answer"
+    st.html(f'<div class="bv-cover" role="note" data-of="{escape(of)}">Covered {until}</div>')
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from bertviz_core.lessons.marking import (
 )
 from bertviz_core.tracing.changes import write_changes
 from bertviz_core.ui.frame import choices, site, state
-from bertviz_core.ui.frame.keys import CHANGES, LESSON, OPEN, STEP, WALK, Key
+from bertviz_core.ui.frame.keys import CHANGES, LESSON, OPEN, STEP, TEXT, WALK, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.lesson import (
     END,
@@ -56,13 +56,13 @@ def show_way(lesson: Lesson, number: int, label: str, key: str, **looks: Any) ->
     """A button that leads to a step, counted from 0, on the page on which it is asked; behind the last one to the end.
 
     All changes of the pass are taken back, one's own too: what is asked is about the pass without any. The quiz is
-    about a sentence of its own.
+    about a sentence of its own, on which no lesson goes on.
     """
     if st.button(label, key=f"{key}-{lesson.name}-{number}", **looks):
         step, page, fold = END, LEARN, ""
         if number < len(lesson.steps):
             step, page, fold = str(number + 1), lesson.steps[number].page, lesson.steps[number].fold
-        if lesson.quiz and number < len(lesson.steps):
+        if number < len(lesson.steps) and (lesson.quiz or state.read(TEXT) in {form.text for form in QUIZZES}):
             choices.use_sentence(lesson.text)
         choices.choose({LESSON: lesson.name, STEP: step, CHANGES: "", WALK: "", OPEN: fold})
         site.switch_to(page)
@@ -173,7 +173,8 @@ def _take(text: str, model: str) -> None:
 
 def _show_next(sitting: Sitting) -> None:
     lesson, following = sitting.lesson, sitting.number + 1
-    name = lesson.steps[following].title if following < len(lesson.steps) else "what you can do now"
+    end = "your result" if lesson.quiz else "what you can do now"
+    name = lesson.steps[following].title if following < len(lesson.steps) else end
     show_way(lesson, following, f"Next: {name} ›", "lesson-next", type="primary")
 
 
@@ -181,7 +182,7 @@ def _show_said(sitting: Sitting) -> None:
     """What came back; before an answer, how one is given."""
     said, answered = take_said(), sitting.answered
     if sitting.lesson.quiz and sitting.over:
-        told = "Noted. What was right you see behind the last question."
+        told = "Noted. How many were right you see behind the last question."
     elif answered.shown:
         told = f"It is {tell_key(sitting.step, sitting.scene, sitting.worked)}."
     elif answered.verdict is not None:

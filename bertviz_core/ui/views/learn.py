@@ -59,7 +59,7 @@ def _show_quiz_end(form: Lesson, answered: tuple[Answered, ...]) -> None:
     with st.container(border=True, key="panel-learn-end", gap=None):
         st.html(f'<h2 tabindex="-1" data-step="{name_end()}">{escape(form.title)}: {score}</h2>{told}')
         if form is BEFORE:
-            show_way(LESSONS[0], 0, f"First lesson: {LESSONS[0].title} ›", "learn-next", type="primary")
+            show_way(LESSONS[0], 0, f"Lesson 1: {LESSONS[0].title} ›", "learn-next", type="primary")
 
 
 def show_catalogue(view: View) -> None:
@@ -99,8 +99,9 @@ def show_notes() -> None:
     """Where answers are kept, and what lessons run on."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
-            "Your answers stay in this browser, and are in no link. Lessons run on your own sentence and "
-            "model too: put them in with the pencil above. Where a step needs what your sentence has not, it says so.",
+            "What you answered stays in this browser; a link holds the sentence, and no answer. Lessons run on your "
+            "own sentence and model too: put them in with the pencil above. Where a step needs what your sentence has "
+            "not, it says so.",
             width="stretch",
         )
         st.button("Forget my answers", key="learn-forget", type="tertiary", on_click=forget_answers)

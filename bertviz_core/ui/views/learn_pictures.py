@@ -16,7 +16,7 @@ from bertviz_core.lessons.layer_keys import read_sum
 from bertviz_core.lessons.scene import Scene
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 
-_BARS, _COLUMNS, _TOKENS, _LETTERS = 5, 96, 12, 10  # bars; components, tokens and letters that have room
+_BARS, _COLUMNS, _TOKENS, _LETTERS = 5, 96, 16, 10  # bars; components, tokens and letters that have room
 _ROWS = (("word", "word_embeddings"), ("+ position", "position_embeddings"), ("= sum", "sum"))
 
 

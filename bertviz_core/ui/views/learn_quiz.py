@@ -16,7 +16,7 @@ from bertviz_core.ui.frame.lesson_strip import show_way
 _FORMS = {"before": BEFORE, "after": AFTER}
 _ABOUT = (
     "{count}, two of each lesson, about {minutes} minutes: once before the lessons, and once after them about another "
-    "sentence. One try each, no hints; what was right is told at the end."
+    "sentence. One try each, no hints; how many were right is told at the end."
 )
 
 

@@ -161,7 +161,7 @@ export class Presenter {
     const wide = (innerWidth - MARGINS) / WIDE, high = room / this.shown.scrollHeight;
     const large = innerWidth < SMALL ? 1 : Math.max(LEAST, Math.min(wide, high));
     const { style } = document.documentElement;
-    for (const [name, value] of Object.entries({ from: `${from}px`, room: `${room}px`, large: large.toFixed(3) })) {
+    for (const [name, value] of Object.entries({ from: `${from}px`, room: `${room}px`, large: `${large}` })) {
       style.setProperty(`--bv-${name}`, value);
     }
     this.tellMore();
