@@ -21,6 +21,7 @@ export class Plot {
   /** @type {Offer[]} */ offers = [];
   /** @type {({ trace: number } & Spot) | null} */ cursor = null;
   /** @type {{ more: string } | null} */ shown = null;
+  veiled = "[]"; // all that the spotlight leaves dim, as it is drawn
   named = false; // whether the name of a token is pointed at
 
   /** @param {Chart} drawn @param {Listener} listener */
@@ -261,6 +262,9 @@ export class Plot {
     const { spotlight } = this.listener;
     const parts = new Map(this.offers.map((offer) => [offer.subplot, offer]));
     const boxes = spotlight === null ? [] : [...parts.values()].flatMap((offer) => offer.listOthers(spotlight));
+    const veiled = JSON.stringify(boxes);
+    if (veiled === this.veiled) return; // what is drawn is heard of, and drawn again
+    this.veiled = veiled;
     this.veil.replaceChildren(...boxes.flatMap((box) => makeMark("bv-veil", box)));
   }
 
