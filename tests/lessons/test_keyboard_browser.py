@@ -20,23 +20,28 @@ def tell_end(lesson):
     return f"{lesson.title}: {count} of {count} at the first try"
 
 
+def go_through(app, model, lesson, told):
+    """From *Learn* through every step, each answered rightly, to the end. told: what is said of each answer."""
+    scene, answers = make_scene(model, lesson.text), list_right(model, lesson)
+    app.use_up()
+    app.open("learn")
+    keys = Keyboard(app)
+    keys.tab_to(f'[class*="st-key-learn-start-{lesson.name}"] button', at_most=160)
+    keys.send()
+    for number, (step, said) in enumerate(zip(lesson.steps, answers, strict=True), 1):
+        keys.wait_at(f'{STRIP} [data-step="{lesson.name} {number}"]')
+        keys.answer(step, scene, said)
+        expect(app.page.locator(f"{STRIP} [role=status]")).to_contain_text(told)
+        keys.wait_at(NEXT)
+        keys.send()
+    keys.wait_at(f'[data-step="{lesson.name} end"]')
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
 def test_a_lesson_is_done_by_keyboard_alone(chromium, server, bundled, lesson):
-    scene, answers = make_scene(bundled, lesson.text), list_right(bundled, lesson)
     with visit(chromium, server) as app:
-        app.use_up()
-        app.open("learn")
-        keys = Keyboard(app)
-        keys.tab_to(f'[class*="st-key-learn-start-{lesson.name}"] button', at_most=120)
-        keys.send()
-        for number, (step, said) in enumerate(zip(lesson.steps, answers, strict=True), 1):
-            keys.wait_at(f'{STRIP} [data-step="{lesson.name} {number}"]')
-            keys.answer(step, scene, said)
-            expect(app.page.locator(f"{STRIP} [role=status]")).to_contain_text("Right.")
-            keys.wait_at(NEXT)
-            keys.send()
-        keys.wait_at(f'[data-step="{lesson.name} end"]')
+        go_through(app, bundled, lesson, "Right.")
         expect(app.page.locator(ENDED)).to_have_text(tell_end(lesson))
 
 
@@ -97,18 +102,7 @@ def test_nothing_of_a_step_keeps_anybody_out(chromium, server, bundled, size):
 
 @pytest.mark.slow
 def test_the_quiz_is_done_by_keyboard_alone_and_says_at_its_end_what_was_right(chromium, server, bundled):
-    scene, answers = make_scene(bundled, AFTER.text), list_right(bundled, AFTER)
     with visit(chromium, server) as app:
-        app.use_up()
-        app.open("learn")
-        keys = Keyboard(app)
-        keys.tab_to(f'[class*="st-key-learn-start-{AFTER.name}"] button', at_most=160)
-        keys.send()
-        for number, (step, said) in enumerate(zip(AFTER.steps, answers, strict=True), 1):
-            keys.wait_at(f'{STRIP} [data-step="{AFTER.name} {number}"]')
-            keys.answer(step, scene, said)
-            expect(app.page.locator(f"{STRIP} [role=status]")).to_contain_text("Noted.")
-            keys.wait_at(NEXT)
-            keys.send()
-        expect(app.page.locator(".st-key-panel-learn-end h2")).to_have_text(f"{AFTER.title}: 12 of 12 right")
+        go_through(app, bundled, AFTER, "Noted.")
+        expect(app.page.locator(ENDED)).to_have_text(f"{AFTER.title}: 12 of 12 right")
         expect(app.page.locator(".st-key-panel-learn-quiz tbody tr:last-child")).to_contain_text("12 of 12")

@@ -8,7 +8,7 @@ from bertviz_core.lessons.catalogue import LESSONS, QUIZZES
 from bertviz_core.lessons.lesson import Choose, Number, Pick, Verdict
 from bertviz_core.lessons.marking import fill, is_ready, list_options, mark_index, mark_number, read_alike, work_out
 from bertviz_core.lessons.quiz import AFTER, BEFORE, PARTS
-from bertviz_core.ui.frame.lesson import Answered, name_pass
+from bertviz_core.ui.frame.lesson import Answered
 from tests.lessons.answers import list_right
 from tests.lessons.scenes import make_scene
 from tests.lessons.test_strip import count_covers, open_step, read_words
@@ -17,11 +17,10 @@ __all__ = ["open_step"]
 ROW = re.compile(r"<tr><th>([^<]*)</th>(.*?)</tr>")
 
 
-def remember(form, scene, right):
+def remember(form, right):
     """Answers to the first questions, some right and some not."""
-    about = name_pass(scene)
     return {
-        (form.name, i, about): Answered(verdict=Verdict(each, f"Said of {i}."), wrong=not each)
+        (form.name, i, ""): Answered(verdict=Verdict(each, f"Said of {i}."), wrong=not each)
         for i, each in enumerate(right)
     }
 
@@ -76,10 +75,10 @@ def test_who_answers_every_question_alike_has_few_right(bundled):
 
 @pytest.mark.parametrize("number", range(len(BEFORE.steps)))
 @pytest.mark.parametrize("right", [True, False])
-def test_an_answer_is_noted_without_a_word_of_whether_it_is_right(open_step, bundled, number, right):
-    step, scene = BEFORE.steps[number], make_scene(bundled, BEFORE.text)
+def test_an_answer_is_noted_without_a_word_of_whether_it_is_right(open_step, number, right):
+    step = BEFORE.steps[number]
     asked = open_step(BEFORE.name, number + 1, step.page, text=BEFORE.text, open=step.fold)
-    answered = {(BEFORE.name, number, name_pass(scene)): Answered(verdict=Verdict(right, "It is so."), wrong=not right)}
+    answered = {(BEFORE.name, number, ""): Answered(verdict=Verdict(right, "It is so."), wrong=not right)}
     at = open_step(BEFORE.name, number + 1, step.page, {"lesson-answers": answered}, text=BEFORE.text, open=step.fold)
     assert not at.exception and not asked.exception
     assert count_covers(at) == count_covers(asked)
@@ -88,6 +87,12 @@ def test_an_answer_is_noted_without_a_word_of_whether_it_is_right(open_step, bun
     assert not {"Show me", "Hint", "Check"} & set(labels) and ">Why<" not in said
     assert "Hint" not in [each.label for each in asked.main.get("button")]
     assert any(label.startswith("Next: ") for label in labels)
+
+
+def test_a_question_has_its_one_try_at_any_layer(open_step):
+    answered = {(BEFORE.name, 0, ""): Answered(verdict=Verdict(False, "It is so."), wrong=1)}
+    at = open_step(BEFORE.name, 1, BEFORE.steps[0].page, {"lesson-answers": answered}, text=BEFORE.text, layer="5")
+    assert "Noted." in read_words(at)
 
 
 def test_another_sentence_is_not_asked_about(open_step):
@@ -103,14 +108,13 @@ def read_results(at):
     return {name: re.findall(r"(\d+) of \d+", cells) for name, cells in rows if name in titles}
 
 
-def test_what_was_right_is_said_for_each_lesson_once_a_form_is_answered(open_step, bundled):
-    scenes = {form: make_scene(bundled, form.text) for form in QUIZZES}
+def test_what_was_right_is_said_for_each_lesson_once_a_form_is_answered(open_step):
     before = [i % 3 == 0 for i in range(12)]
     after = [i != 4 for i in range(12)]
-    part = remember(BEFORE, scenes[BEFORE], before[:7])
+    part = remember(BEFORE, before[:7])
     at = open_step("", "", "learn", {"lesson-answers": part}, text=BEFORE.text)
     assert read_results(at) == {} and "7 of 12 answered" in str([each.label for each in at.main.get("button")])
-    whole = remember(BEFORE, scenes[BEFORE], before) | remember(AFTER, scenes[AFTER], after)
+    whole = remember(BEFORE, before) | remember(AFTER, after)
     at = open_step("", "", "learn", {"lesson-answers": whole}, text=BEFORE.text)
     rights = zip(before, after, strict=True)
     counted = [[str(sum(each)) for each in zip(*pair, strict=True)] for pair in zip(rights, rights, strict=False)]
@@ -118,13 +122,13 @@ def test_what_was_right_is_said_for_each_lesson_once_a_form_is_answered(open_ste
     assert "<b>4 of 12</b>" in read_words(at) and "<b>11 of 12</b>" in read_words(at)
 
 
-def test_the_end_of_the_second_form_alone_says_what_each_answer_was(open_step, bundled):
+def test_the_end_of_the_second_form_alone_says_what_each_answer_was(open_step):
     for form, told in ((BEFORE, False), (AFTER, True)):
-        answered = remember(form, make_scene(bundled, form.text), [True] * 11 + [False])
+        answered = remember(form, [True] * 11 + [False])
         at = open_step(form.name, "end", "learn", {"lesson-answers": answered}, text=form.text)
         said = read_words(at)
         assert f"{form.title}: 11 of 12 right" in said
         assert ("Right: Said of 3." in said, "Not right: Said of 11." in said) == (told, told)
-    unfinished = remember(AFTER, make_scene(bundled, AFTER.text), [True, False])
+    unfinished = remember(AFTER, [True, False])
     at = open_step(AFTER.name, "end", "learn", {"lesson-answers": unfinished}, text=AFTER.text)
     assert "2 of 12 answered" in read_words(at) and "Said of 1." not in read_words(at)

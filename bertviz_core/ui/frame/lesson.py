@@ -114,8 +114,9 @@ class Sitting:
 
     @property
     def _about(self) -> str:
-        """What an answer holds for: this very pass; what one writes oneself is about another one."""
-        return "" if isinstance(self.step.ask, Write) else name_pass(self.scene)
+        """What an answer holds for: this very pass; what one writes oneself is about another one, and a question of the
+        quiz has its one try wherever one looks."""
+        return "" if self.lesson.quiz or isinstance(self.step.ask, Write) else name_pass(self.scene)
 
     @property
     def answer(self) -> Key[object]:

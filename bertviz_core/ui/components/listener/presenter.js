@@ -111,6 +111,7 @@ export class Presenter {
 
   // The page as it is now: it may have been drawn anew.
   sync() {
+    if (!this.presents && !this.shown) return this.note();
     const screens = this.presents ? this.list() : [];
     if (screens.length) this.place = clampIndex(this.place, screens.length);
     const shown = screens[this.place] ?? null;
