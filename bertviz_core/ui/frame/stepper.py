@@ -29,7 +29,6 @@ UNUSED: Mapping[str, tuple[Sequence[str], str]] = {
     "parameters": (_AXES, "All layers and heads are counted here."),
     "training": (_AXES, "A model of its own is trained here."),
     "notebook": (_AXES, "The notebook prints layers and heads of its own."),
-    "learn": (_AXES, "Each step of a lesson looks at a place of its page."),
     "notation": (("head",), "Every head is written in the same way."),
 }
 # Layer and head as they are drawn; as they have been chosen since, where several presses come before the next drawing.

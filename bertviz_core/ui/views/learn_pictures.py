@@ -32,6 +32,8 @@ def render_picture(lesson: str, scene: Scene) -> str:
 def _draw_tokens(scene: Scene) -> tuple[str, str]:
     ids = scene.trace.encoding.ids
     chips = "".join(f"<span><b>{escape(_name(scene, i))}</b>{ids[i]}</span>" for i in range(min(len(ids), _TOKENS)))
+    if len(ids) > _TOKENS:
+        chips += f"<span><b>…</b>{len(ids)} in all</span>"
     return "The tokens of the sentence, with their ids", f'<div class="bv-card-tokens">{chips}</div>'
 
 
@@ -50,9 +52,12 @@ def _draw_attention(scene: Scene) -> tuple[str, str]:
     row = scene.read_row("probs")
     weights = scene.trace[scene.find_attention("probs")][:_TOKENS, :_TOKENS]
     shown = [(_name(scene, i), float(row[i])) for i in rank_top(row, _BARS)]
+    place = f"layer {scene.layer}, head {scene.head}"
+    bars = _draw_bars(shown, ATTENTION, format_percent)
+    cut = f" (map: tokens 0 to {_TOKENS - 1})" if len(row) > _TOKENS else ""
     return (
-        f"Attention weights, and the largest of {scene.here}: {_tell(shown)}",
-        f"{_draw_map(weights)}{_draw_bars(shown, ATTENTION, format_percent)}",
+        f"Attention weights of {place}, and the largest of {scene.here}: {_tell(shown)}",
+        f"{_draw_map(weights)}{bars}<p>{place}: weights of {escape(scene.here)}{cut}</p>",
     )
 
 
@@ -60,7 +65,12 @@ def _draw_layer(scene: Scene) -> tuple[str, str]:
     was, added, total, _ = read_sum(scene)
     lengths = [("was there", was), ("added", added), ("the sum", total)]
     told = ", ".join(f"{name} {write_fixed(length, 2)}" for name, length in lengths)
-    return f"Lengths of vectors of {scene.here}: {told}", _draw_bars(lengths, NORM, lambda each: write_fixed(each, 2))
+    bars = _draw_bars(lengths, NORM, lambda each: write_fixed(each, 2))
+    place = f"layer {scene.layer}"
+    return (
+        f"Lengths of vectors of {scene.here} in {place}: {told}",
+        f"{bars}<p>{place}: lengths of vectors of {escape(scene.here)}</p>",
+    )
 
 
 def _draw_words(scene: Scene) -> tuple[str, str]:
