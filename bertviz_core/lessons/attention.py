@@ -36,8 +36,8 @@ LESSON = Lesson(
             "Read a row",
             "attention",
             "Attention weights: the row of {here}",
-            "Each row of the matrix is one token that asks: its query. The row’s weights say how much it takes from "
-            "each token, its keys.",
+            "Each row of the matrix is one token that asks: its query. The row’s weights say how it divides its "
+            "attention, 100 % in all, among the tokens of the columns: its keys.",
             "In the row of {here}, click the token that gets most.",
             Pick(keys.name_keys, keys.find_key, keys.locate_key),
             keys.work_row,
@@ -45,7 +45,7 @@ LESSON = Lesson(
                 "Stay in the ringed row. The darker the cell, the larger the weight.",
                 "The column’s name, above, tells which token it is.",
             ),
-            right="{top}, {w}. The second is {next} with {w2}; the whole row adds up to 100 %.",
+            right="{top}, {w}. The second is {next} with {w2}; all of the row together is 100 %.",
             wrong=(Wrong(otherwise, "You chose {picked}, which gets {its}. Which gets more?"),),
             tell=keys.tell_key,
             covers=("headline", "drawer"),
@@ -89,8 +89,8 @@ LESSON = Lesson(
             "Dot product",
             "attention",
             "How {here} divides its attention: columns 1 and 4",
-            "Step 1 multiplies query and key, component by component, and adds up. With {key} that gives {d}: the two "
-            "point apart by more than a right angle.",
+            "Step 1 multiplies query and key, component by component, and adds up; with {key} that gives {d}. Step 4, "
+            "softmax, takes e to the power of each score, and divides by the sum of all.",
             "Which weight does {key} get?",
             Choose(
                 (
@@ -124,14 +124,14 @@ LESSON = Lesson(
             "ratio",
             "Softmax",
             "attention",
-            "How {a} and {b} are weighed: columns 2 and 4",
-            "{a} has the score {sa}, {b} has {sb}: a difference of {difference}. Softmax takes e to the power of each "
-            "score, then divides by the sum of all.",
+            "How {here} divides its attention: columns 2 and 4",
+            "{a} has the score {sa}, {b} has {sb}: a difference of {difference}. Softmax takes e to the power of each, "
+            "then divides both by the same sum.",
             "How many times larger is the weight of {a}? Type it, to one decimal.",
             Number(0.1),
             keys.work_ratio,
             hints=(
-                "The sum below the line is the same for both, so it cancels.",
+                "What both are divided by cancels.",
                 "e to the power of {difference}. e itself is 2.718; e to the power of 0.7 is 2.",
             ),
             right="e to the power of {difference} is {ratio}, and {wa} is {ratio} times {wb}. In a softmax differences "
@@ -163,6 +163,7 @@ LESSON = Lesson(
                 keys.find_root,
                 keys.is_aim_reached,
                 keys.show_share,
+                keys.share_all,
             ),
             keys.work_scale,
             hints=("Does a smaller divisor pull the scores apart or together?",),
@@ -191,8 +192,8 @@ LESSON = Lesson(
             "Mask",
             "attention",
             "Attention weights: the row of the chosen token, after the run",
-            "Step 3 can take a token out: its score becomes a very large negative number before the softmax. Padding "
-            "is taken out in this way.",
+            "Step 3 can mask a token out: its score becomes a very large negative number before the softmax, and its "
+            "weight 0. No word is hidden by that, as [MASK] hides one.",
             "Predict: {a} ({wa}) is masked out in this row. What does {b} ({wb}) get then?",
             Choose(
                 (
@@ -255,8 +256,8 @@ LESSON = Lesson(
             "Your sentence",
             "attention",
             "The row of your [MASK]",
-            "In layer {layer}, head {head}, [MASK] looked at some tokens more than at others. Is that a habit of the "
-            "head, or of this sentence?",
+            "What layer {layer}, head {head} does here may be a habit of the head, or come of this sentence. Another "
+            "sentence tells.",
             "Write a sentence with one [MASK], and the token that you expect to get most of its attention.",
             Write(
                 "Your sentence",

@@ -8,7 +8,7 @@ import numpy as np
 
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent, write_fixed
-from bertviz_core.formula.texts import spell_controls
+from bertviz_core.formula.texts import spell_controls, write_count
 from bertviz_core.lessons.lesson import Tried, Verdict, Worked
 from bertviz_core.lessons.scene import Scene
 from bertviz_core.programs.names import SELF_ATTENTION
@@ -166,6 +166,7 @@ def work_ratio(scene: Scene) -> Worked:
     difference = round(float(scores[a]), 2) - round(float(scores[b]), 2)
     ratio = float(np.exp(scores[a] - scores[b]))
     numbers = {
+        "here": scene.here,
         "a": scene.quote(a),
         "b": scene.quote(b),
         "sa": write_fixed(float(scores[a]), 2),
@@ -198,14 +199,18 @@ def is_difference(tried: Tried) -> bool:
 def list_weighed(scene: Scene) -> tuple[int, ...]:
     """The keys whose weights are asked about, or give an answer away: of the negative dot product, and of a ratio."""
     negative = _find_negative(scene)
-    pair = _rank(scene.read_row("scores")) if has_ratio(scene) else ()
+    pair = _find_compared(scene) or ()
     return tuple(sorted({*pair, *(() if negative is None else (negative,))}))
 
 
 def share_at(scene: Scene, divisor: float) -> float:
     """What the strongest key would get, if the dot products were divided by this."""
-    products = scene.read_row("products")
-    return float(share_out(products / divisor)[products.argmax()])
+    return float(share_all(scene, divisor)[scene.read_row("products").argmax()])
+
+
+def share_all(scene: Scene, divisor: float) -> np.ndarray:
+    """The chosen token's weights, if the dot products were divided by this: (key)."""
+    return share_out(scene.read_row("products") / divisor)
 
 
 def is_aim_reached(scene: Scene, divisor: float) -> bool:
@@ -336,19 +341,47 @@ def work_taken(scene: Scene) -> Worked:
 def check_own(scene: Scene, text: str, guess: str) -> Verdict:
     """A sentence with one [MASK], and the token that is expected to get most of its row."""
     own = replace(scene.read(text), layer=scene.layer, head=scene.head)
-    mask = scene.model.tokenizer.mask_id
-    if list(own.trace.encoding.ids).count(-1 if mask is None else mask) != 1:
+    mask = _find_mask(own)
+    if mask is None:
         return Verdict(False, "Write a sentence with one [MASK].", counted=False)
+    own = replace(own, token=mask)
     row = own.read_row("probs")
     wanted = guess.strip().lower() or " "
     found = [i for i, token in enumerate(own.tokens) if wanted in (token.lower(), str(i))]
     if not found:
         return Verdict(False, f"“{spell_controls(guess)}” is no token of it. Its tokens: {' '.join(own.tokens)}", False)
     first = int(row.argmax())
-    top = f"{own.quote(first)} gets most, {format_percent(float(row[first]))}"
+    said = f"{own.quote(first)} gets most, {format_percent(float(row[first]))}. {_tell_habit(scene, own)}"
     if first in found:
-        return Verdict(True, f"{top}. One sentence shows a case, many show a habit: compare with others.")
-    return Verdict(False, f"{own.quote(found[0])} gets {format_percent(float(row[found[0]]))}. {top}.")
+        return Verdict(True, said)
+    return Verdict(False, f"{own.quote(found[0])} gets {format_percent(float(row[found[0]]))}. {said}")
+
+
+def _find_mask(scene: Scene) -> int | None:
+    """Where [MASK] stands, if there is one and no more."""
+    places = [i for i, each in enumerate(scene.trace.encoding.ids) if each == scene.model.tokenizer.mask_id]
+    return places[0] if len(places) == 1 else None
+
+
+def _tell_habit(before: Scene, own: Scene) -> str:
+    """Whether the head did in the sentence before what it does in one's own."""
+    mask = _find_mask(before)
+    if mask is None or before.trace.encoding.ids == own.trace.encoding.ids:
+        return "One sentence shows a case; others tell whether it is a habit."
+    old = int(replace(before, token=mask).read_row("probs").argmax())
+    new = int(own.read_row("probs").argmax())
+    was, now = _tell_distance(old - mask), _tell_distance(new - own.token)
+    if was == now:
+        return f"In the sentence before it was {was}, too: that speaks for a habit."
+    if before.tokens[old] == own.tokens[new]:
+        return f"In the sentence before it was {before.quote(old)}, too: that speaks for a habit."
+    return f"In the sentence before it was {before.quote(old)}, {was}, and is {now} here: that speaks against a habit."
+
+
+def _tell_distance(distance: int) -> str:
+    if distance == 0:
+        return "[MASK] itself"
+    return f"the token {write_count(abs(distance), 'place')} {'before' if distance < 0 else 'behind'} it"
 
 
 def work_own(scene: Scene) -> Worked:

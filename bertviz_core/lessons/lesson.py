@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 
+import numpy as np
+
 from bertviz_core.formula.address import Address
 from bertviz_core.lessons.scene import Scene
 from bertviz_core.tracing.changes import Changes
@@ -68,12 +70,14 @@ class Number:
 
 @dataclass(frozen=True)
 class Slide:
-    """A slider. ends: its least and its largest value; start: where it stands; show: what is seen at a value."""
+    """A slider. ends: its least and its largest value; start: where it stands; show: what is said at a value; shares:
+    what each token then gets, in the order of the sentence."""
 
     ends: Callable[[Scene], tuple[float, float]]
     start: Callable[[Scene], float]
     within: Callable[[Scene, float], bool]
     show: Callable[[Scene, float], str]
+    shares: Callable[[Scene, float], np.ndarray]
 
 
 @dataclass(frozen=True)

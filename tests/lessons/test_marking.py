@@ -106,7 +106,7 @@ def test_what_is_picked_is_marked_by_its_index():
 
 
 def test_a_slider_is_right_where_it_says():
-    step = make(Slide(lambda _: (0, 9), lambda _: 5, lambda _, value: 2 <= value <= 3, lambda _, value: ""))
+    step = make(Slide(lambda _: (0, 9), lambda _: 5, lambda _, value: 2 <= value <= 3, lambda *_: "", lambda *_: ()))
     assert [marking.mark_slide(step, None, WORKED, value).right for value in (1.99, 2, 3, 3.01)] == [0, 1, 1, 0]
     assert not marking.mark_slide(step, None, WORKED, math.nan).right
 

@@ -4,14 +4,17 @@ import re
 from html import escape
 from pathlib import Path
 
+import numpy as np
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.documents.glossary import GLOSSARY
 from bertviz_core.lessons.catalogue import LESSONS, find_lesson
-from bertviz_core.lessons.lesson import Verdict, Write
+from bertviz_core.lessons.lesson import Slide, Verdict, Write
 from bertviz_core.lessons.marking import fill, work_out
-from bertviz_core.ui.frame.lesson import Answered, name_pass
+from bertviz_core.lessons.quiz import BEFORE
+from bertviz_core.ui.frame.lesson import Answered, Sitting, name_pass
 from bertviz_core.ui.frame.site import PAGES
 from tests.factory import random_checkpoint
 from tests.lessons.scenes import make_scene
@@ -100,6 +103,26 @@ def test_a_lesson_or_step_that_there_is_not_is_named(open_step, lesson, step, to
     at = open_step(lesson, step)
     assert not at.exception
     assert any(told in each.value for each in at.info)
+
+
+def test_a_lesson_explains_its_words_and_the_quiz_asks_about_them(open_step):
+    lesson = open_step("attention", 4, "attention")
+    assert f">{escape(GLOSSARY['softmax'])}</span></span> takes e to the power" in read_words(lesson)
+    step = next(i for i, each in enumerate(BEFORE.steps, 1) if each.name == "mask")
+    quiz = open_step(BEFORE.name, step, BEFORE.steps[step - 1].page, text=BEFORE.text)
+    assert "before the softmax." in read_words(quiz)
+
+
+@pytest.mark.parametrize("divisor", [None, 3.0])
+def test_the_bars_below_the_slider_are_the_softmax_at_its_divisor(open_step, bundled, divisor):
+    scene = make_scene(bundled, ATTENTION.text)
+    number = next(i for i, step in enumerate(ATTENTION.steps) if isinstance(step.ask, Slide))
+    said = {Sitting(ATTENTION, number, "attention", scene).answer.name: divisor} if divisor else {}
+    at = open_step("attention", number + 1, "attention", said, text=ATTENTION.text)
+    powers = np.exp(scene.read_row("products") / (divisor or bundled.config.head_dim**0.5))
+    drawn = re.search('<div class="bv-shares".*', read_words(at))[0]
+    heights = [float(height) for height in re.findall(r"height:([\d.]+)px", drawn)]
+    assert np.allclose(heights, 44 * powers / powers.sum(), atol=0.1)
 
 
 def test_a_sentence_without_what_is_needed_is_offered_the_lessons_own(open_step):

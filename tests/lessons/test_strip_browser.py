@@ -94,6 +94,23 @@ def test_a_token_of_the_bar_is_proposed(app):
     assert "token" not in app.query
 
 
+def test_what_an_answer_uncovers_comes_into_view(chromium, server, ratio):
+    with visit(chromium, server, {"width": 1280, "height": 720}) as app:
+        app.open("attention", lesson="attention", step=4)
+        field = app.page.locator(STRIP).get_by_role("textbox")
+        field.fill(ratio)
+        with app.rerun():
+            field.press("Enter")
+        expect(verdict(app)).to_contain_text("Right.")
+        app.page.wait_for_function(
+            """() => {
+                const card = document.querySelector('[data-asked]').getBoundingClientRect();
+                const strip = document.querySelector('.st-key-lesson-strip').getBoundingClientRect();
+                return !document.querySelector('.bv-cover') && card.height > 250 && strip.top - card.top > 250;
+            }"""
+        )
+
+
 def test_a_lesson_is_left(app):
     app.open("attention", lesson="attention", step=1)
     press(app, "Leave")

@@ -1,5 +1,7 @@
 """What is typed as an answer, what is clicked, and the runs that a prediction is checked by."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -142,3 +144,30 @@ def test_steps_are_whole():
             assert step.page in pages and step.hints and step.misconception
             assert not step.wrong or step.wrong[-1].is_so is otherwise
             assert lesson.find_step(str(lesson.steps.index(step) + 1)) == lesson.steps.index(step)
+
+
+def _force(scene, key):
+    """The same with nearly all of the chosen row's weight at one key."""
+    return scene.change({scene.find_attention("scores", query=scene.token, key=key): 1000.0})
+
+
+@pytest.mark.parametrize(
+    ("before", "top", "text", "own_top", "said"),
+    [
+        ("the [MASK] sat.", 1, "the [MASK] sat.", 1, "One sentence shows a case"),
+        ("the cat sat.", 1, "the [MASK] sat.", 1, "One sentence shows a case"),
+        ("the [MASK] sat.", 1, "in the [MASK].", 2, "before it was the token 1 place before it, too: that speaks for"),
+        ("the [MASK] sat.", 0, "in the [MASK].", 1, "before it was the token 2 places before it, too: that speaks for"),
+        ("the [MASK] sat.", 3, "in the [MASK].", 4, "before it was the token 1 place behind it, too: that speaks for"),
+        ("the [MASK] sat.", 2, "in the [MASK].", 3, "before it was [MASK] itself, too: that speaks for"),
+        ("the [MASK] sat.", 0, "in the [MASK].", 0, "before it was “[CLS]”, too: that speaks for"),
+        ("the [MASK] sat.", 1, "in the [MASK].", 1, "“the”, the token 1 place before it, and is the token 2 places"),
+    ],
+)
+def test_an_own_sentence_is_compared_with_the_one_before(small, before, top, text, own_top, said):
+    scene = make_scene(small.model, before)
+    forced = _force(scene, top)
+    own = replace(make_scene(small.model, text), layer=scene.layer, head=scene.head)
+    forced = replace(forced, runs=lambda *_: _force(own, own_top).trace)
+    verdict = attention_keys.check_own(forced, text, str(own_top))
+    assert verdict.right and said in verdict.says, verdict.says

@@ -69,6 +69,7 @@ def ratio(scene):
     near = [(a, b) for a, b in pairs if 0.5 <= scores[a] - scores[b] <= 2]
     a, b = max(near, key=lambda pair: (scores[pair[0]], scores[pair[1]]))
     return np.exp(scores[a] - scores[b]), {
+        "here": name(scene, scene.token),
         "a": name(scene, a),
         "b": name(scene, b),
         "sa": write_fixed(scores[a], 2),

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from bertviz_core.errors import BertvizError
+from bertviz_core.formula.texts import spell_controls
 from bertviz_core.lessons.catalogue import LESSONS, QUIZZES, find_lesson
 from bertviz_core.lessons.lesson import Choose, Lesson, Number, Pick, Slide, Verdict, Write
 from bertviz_core.lessons.marking import (
@@ -36,6 +37,7 @@ from bertviz_core.ui.frame.lesson import (
 )
 from bertviz_core.ui.frame.lesson_guide import guide
 from bertviz_core.ui.frame.resources import BUNDLED
+from bertviz_core.ui.frame.words import explain_words
 
 LEARN = "learn"  # the page with all lessons
 _FOLDED = Key("lesson-folded", False)
@@ -131,7 +133,7 @@ def _show_body(sitting: Sitting) -> None:
     step, numbers = sitting.step, sitting.worked.numbers
     with st.container(key="lesson-read", gap=None):
         place = f'<p class="bv-faint">Look at: {escape(fill(step.place, numbers))}</p>' if sitting.in_view else ""
-        st.html(f"<p>{escape(fill(step.text, numbers))}</p>{place}{_render_hints(sitting)}")
+        st.html(f"<p>{_render_text(sitting)}</p>{place}{_render_hints(sitting)}")
     with st.container(key="lesson-do", gap=None):
         st.html(f'<p tabindex="-1" data-step="{sitting.named}"><b>{escape(fill(step.task, numbers))}</b></p>')
         if not sitting.here:
@@ -141,6 +143,13 @@ def _show_body(sitting: Sitting) -> None:
             _ask(sitting)
     with st.container(key="lesson-said", gap=None):
         _show_said(sitting)
+
+
+def _render_text(sitting: Sitting) -> str:
+    """What to know, with the meanings of the glossary's words; in the quiz without, since that asks about them."""
+    text = escape(sitting.step.text, quote=False)
+    numbers = {name: escape(number) for name, number in sitting.worked.numbers.items()}
+    return fill(text if sitting.lesson.quiz else explain_words(text, escape), numbers)
 
 
 def _render_hints(sitting: Sitting) -> str:
@@ -264,8 +273,21 @@ def _ask_slide(sitting: Sitting, ask: Slide) -> None:
         "Your value", low, high, ask.start(sitting.scene), 0.01, key=sitting.answer.name, label_visibility="collapsed"
     )
     with st.container(key="lesson-answer-row", horizontal=True, vertical_alignment="center"):
-        st.html(f'<p aria-live="polite">{escape(ask.show(sitting.scene, value))}</p>', width="stretch")
+        st.html(
+            f'<p aria-live="polite">{escape(ask.show(sitting.scene, value))}</p>{_draw_shares(sitting, ask, value)}',
+            width="stretch",
+        )
         st.button("Check", key="lesson-check", on_click=_check, args=(sitting,), type="primary")
+
+
+def _draw_shares(sitting: Sitting, ask: Slide, value: float) -> str:
+    """A bar for each token's share, as high as that; the picture on the page shows the pass as it is."""
+    names = [spell_controls(token) for token in sitting.scene.tokens]
+    bars = "".join(
+        f'<span><i style="height:{44 * share:.1f}px"></i>{escape(name)}</span>'
+        for name, share in zip(names, ask.shares(sitting.scene, value).tolist(), strict=True)
+    )
+    return f'<div class="bv-shares" aria-hidden="true">{bars}</div>'
 
 
 def _check(sitting: Sitting) -> None:

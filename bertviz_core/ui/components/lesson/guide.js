@@ -53,7 +53,10 @@ export class Guide {
 
   /** @param {LessonData} data */
   show(data) {
-    if (data.step !== this.data.step || data.at !== this.data.at) this.until = performance.now() + SETTLING;
+    // A step that opens, and an answer that uncovers what was asked about.
+    const opens = /** @type {const} */ (["step", "at"]).some((each) => data[each] !== this.data[each]);
+    const uncovers = data.stage === "over" && this.data.stage !== data.stage;
+    if (opens || uncovers) this.until = performance.now() + SETTLING;
     this.data = data;
     if (!this.stopped) this.start();
     this.settle();
