@@ -26,7 +26,7 @@ from bertviz_core.formula.steps import ATTENTION, VALUE
 
 ROW = 20  # pixels
 _HEAD = 36  # pixels for the columns' names
-_TEXT = 0.5  # part of a column that the numbers have, before the bars
+_TEXT = 0.62  # part of a column that the numbers have, before the bars
 _SQUARE = 17  # pixels along the side of the largest square
 _HIGH = 0.42  # of a row, that a bar has
 
@@ -227,7 +227,7 @@ def draw_taken_squares(shown: Squares, rows: Sequence[str], chosen: int, colors:
     heads, count = shown.weights.shape
     lengths = np.divide(shown.taken, shown.sizes, out=np.zeros_like(shown.taken), where=shown.sizes > 0)
     full = shown.taken / (float(lengths.max(initial=0.0)) or 1.0)
-    sums = [write_text(text, head, count, {"size": 12, "color": colors.text}) for head, text in enumerate(shown.sums)]
+    sums = [write_text(text, head, count, {"size": 11, "color": colors.text}) for head, text in enumerate(shown.sums)]
     return make_chart(
         [_outline(shown, rows, colors), _fill(shown, full, colors)],
         (count + 1) * ROW + _HEAD + 4,

@@ -88,7 +88,7 @@ def name_direction(angle: float) -> str:
 
 def show_sums(view: View) -> None:
     """The lead: was and added end to end, and the sum, for every token; beside it the chosen one's triangle."""
-    every, own = st.columns([18, 11], gap="small")
+    every, own = st.columns([17, 11.6], gap="small")
     with every:
         _show_lengths(view)
     with own:

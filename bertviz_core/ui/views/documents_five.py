@@ -50,7 +50,7 @@ def show_five(view: View, chosen: Side) -> None:
 
 def _draw(view: View, chosen: Side, own: Mapping[str, DocumentRun], found: Found[tuple[DocumentRun, ...]]) -> None:
     runs = {**own, **{one.program: one for one in found.value or ()}}
-    five, curve = st.columns([66, 33], gap="small")
+    five, curve = st.columns([70, 30], gap="small")
     with five:
         _show_table(view, chosen, runs, tell_progress(found, "the documents run"))
     with curve:
