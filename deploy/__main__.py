@@ -10,6 +10,7 @@ import shutil
 import sys
 
 from deploy.machine import BESIDE_BYTES, LEAST, count_processes, count_share
+from deploy.proxy import read_proxies
 from deploy.service import serve
 from edge.headers import read_frames
 
@@ -40,6 +41,7 @@ def main() -> int:
         )
     try:
         read_frames()
+        read_proxies()
     except ValueError as error:
         parser.error(str(error))
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")

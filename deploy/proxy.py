@@ -6,6 +6,7 @@ import gzip
 import os
 import pwd
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
 from string import Template
 
@@ -18,6 +19,10 @@ MOST_OF_ONE_ADDRESS = 2000  # requests that are answered at a time, web sockets 
 # Requests of one address that come to the processes: what they answer in a second, at once after a rest, and at most,
 # of which the rest waits. A visitor's first page asks for five; an address may be a whole lecture's.
 A_SECOND, AT_ONCE, IN_LINE = 100, 500, 2000
+
+
+# Names the networks of what stands in front: whose request it is, they are believed.
+PROXIES = "BERTVIZ_PROXIES"
 
 
 class _Blanks(Template):
@@ -55,6 +60,7 @@ def render_config(place: Place, processes: int) -> str:
         every=_indent([f"{server};" for server in servers]),
         homes="".join(f"    upstream home_{home} {{\n{_indent(lines)}\n    }}\n" for home, lines in enumerate(homes)),
         routes=_indent([f"{number} home_{number};" for number in range(processes)]),
+        proxies=_write_proxies(read_proxies()),
         headers=_indent([f'add_header {name} "{value}" always;' for name, value in headers.items()]),
         hidden=_indent([f"proxy_hide_header {name};" for name in headers]),
         plain_rules=write_cookie_rules(frames, encrypted=False),
@@ -65,6 +71,22 @@ def render_config(place: Place, processes: int) -> str:
         in_line=IN_LINE,
         closed="|".join(CLOSED),
         closed_text=CLOSED_TEXT,
+    )
+
+
+def read_proxies() -> list[str]:
+    """The networks of PROXIES. Raises ValueError for what is none."""
+    try:
+        return [str(ip_network(each)) for each in os.environ.get(PROXIES, "").replace(",", " ").split()]
+    except ValueError as error:
+        raise ValueError(f"{PROXIES} holds networks, separated by spaces, such as 10.0.0.0/8: {error}.") from error
+
+
+def _write_proxies(networks: list[str]) -> str:
+    """How nginx finds out whose request one of theirs is: the last address of the header that is not theirs."""
+    believed = [f"    set_real_ip_from {each};" for each in networks]
+    return "\n".join(
+        [*believed, "    real_ip_header X-Forwarded-For;", "    real_ip_recursive on;"] if believed else []
     )
 
 

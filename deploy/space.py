@@ -7,11 +7,13 @@ import shutil
 from fnmatch import fnmatch
 from pathlib import Path
 
+from deploy.proxy import PROXIES
 from edge.headers import ANCESTORS
 
 ROOT = Path(__file__).parents[1]
 RECIPE = ("Dockerfile", ".dockerignore")  # what the hub builds the image with
 FRAMES = "'self' https://huggingface.co https://*.hf.space"  # the hub shows a Space inside a page of its own
+PROXY = "10.0.0.0/8"  # where what stands in front of a Space is
 LARGEST_BYTES = 10 << 20  # what is larger, or not text, the hub takes through LFS only
 
 
@@ -53,7 +55,7 @@ def make_space(target: Path) -> None:
         (target / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / file, target / file)
     with (target / "Dockerfile").open("a", encoding="utf-8") as recipe:
-        recipe.write(f'ENV {ANCESTORS}="{FRAMES}"\n')
+        recipe.write(f'ENV {ANCESTORS}="{FRAMES}" {PROXIES}="{PROXY}"\n')
     kinds = sorted({file.suffix for file in files if is_large(ROOT / file)})
     rules = [f"*{kind} filter=lfs diff=lfs merge=lfs -text\n" for kind in kinds]
     (target / ".gitattributes").write_text("".join(rules), encoding="utf-8")

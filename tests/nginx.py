@@ -33,6 +33,9 @@ class Stub(http.server.BaseHTTPRequestHandler):
         if self.path == "/elsewhere":
             self.send_header("Location", "x" * 8000)
         self.end_headers()
+        if self.path == "/whose":
+            self.wfile.write(str(self.headers.get_all("X-Forwarded-For")).encode())
+            return
         parts = f"{self.headers['Range']} {self.headers['If-Range']}" if self.path.endswith("range") else self.number
         self.wfile.write(str(parts).encode())
 

@@ -24,7 +24,7 @@ from deploy.proxy import HEALTH, lay_out_assets, render_config
 from deploy.rehearse import read_steps
 from deploy.replicas import CHILD, Replica
 from deploy.service import make_environment, roll
-from deploy.space import FRAMES, is_large, list_shipped, make_space
+from deploy.space import FRAMES, PROXY, is_large, list_shipped, make_space
 from edge.headers import ANCESTORS, Frames
 from tests.nginx import ask, need_nginx, stub
 
@@ -256,7 +256,8 @@ def test_a_space_has_all_that_the_image_needs_and_what_the_hub_wants(tmp_path):
     own = {Path(name) for name in ("README.md", ".gitattributes", "Dockerfile", ".dockerignore")}
     assert made == own | set(list_shipped())
     told = read_steps((tmp_path / "Dockerfile").read_text())[-1]
-    assert (told.word, told.rest) == ("ENV", f'{ANCESTORS}="{FRAMES}"') and Frames(FRAMES).foreign  # the hub's own page
+    assert (told.word, told.rest) == ("ENV", f'{ANCESTORS}="{FRAMES}" {proxy.PROXIES}="{PROXY}"')
+    assert Frames(FRAMES).foreign  # the hub's own page
     rules = [line.split()[0][1:] for line in (tmp_path / ".gitattributes").read_text().splitlines()]
     assert {path for path in made if is_large(tmp_path / path)} == {path for path in made if path.suffix in rules}
     card = SpaceCard.load(tmp_path / "README.md").data

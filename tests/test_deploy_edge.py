@@ -5,8 +5,8 @@ import socket
 
 import pytest
 
-from deploy import replica
-from deploy.proxy import HEALTH, render_config
+from deploy import proxy, replica
+from deploy.proxy import HEALTH, PROXIES, read_proxies, render_config
 from edge.headers import ANCESTORS
 from tests.edge import tells
 from tests.nginx import Stub, ask, stub
@@ -97,3 +97,47 @@ def test_a_process_logs_what_fails_and_not_who_comes_nor_what_they_ask(monkeypat
             monkeypatch.setattr(log, name, value)
     replica.serve("nowhere.sock")
     assert heard == ["It failed"]
+
+
+def test_whose_request_it_is_no_visitor_says(nginx):
+    """Who could would take another one's pace away, or all of them, or that of whoever asks how a process is."""
+    with stub(nginx, 0):
+        for said in ("203.0.113.7", ",", "", "127.0.0.1, 203.0.113.7", "[::1]:5, x"):
+            assert ask(nginx, "/whose", X_Forwarded_For=said)[2] == b"['127.0.0.1']"
+
+
+def test_who_stands_in_front_says_whose_request_it_is_where_the_operator_names_them(monkeypatch, request):
+    """Otherwise all visitors are one address, which one of them can keep busy."""
+    monkeypatch.setenv(PROXIES, "127.0.0.0/8, 10.0.0.0/8")
+    place = request.getfixturevalue("nginx")
+    with stub(place, 0):
+        for said, whose in (
+            ("203.0.113.7", "203.0.113.7"),
+            ("198.51.100.1, 203.0.113.7", "203.0.113.7"),  # the first one is the visitor's own word
+            ("198.51.100.1, 203.0.113.7, 10.1.2.3", "203.0.113.7"),
+            ("nonsense", "127.0.0.1"),
+        ):
+            assert ask(place, "/whose", X_Forwarded_For=said)[2] == f"['{whose}']".encode()
+
+
+def test_of_many_visitors_behind_one_address_each_has_their_own_pace(monkeypatch, request):
+    monkeypatch.setenv(PROXIES, "127.0.0.1")
+    monkeypatch.setattr(proxy, "A_SECOND", 1)
+    monkeypatch.setattr(proxy, "AT_ONCE", 2)
+    monkeypatch.setattr(proxy, "IN_LINE", 2)
+    place = request.getfixturevalue("nginx")
+    with stub(place, 0):
+        statuses = [ask(place, HEALTH, X_Forwarded_For="203.0.113.7")[0] for _ in range(6)]
+        assert statuses.count(200) >= 2 and statuses[-1] == 429
+        assert ask(place, HEALTH, X_Forwarded_For="203.0.113.8")[0] == 200
+
+
+def test_what_is_no_network_does_not_stand_in_front(monkeypatch):
+    for wrong in ("10.0.0.0/99", "example.org", "10.0.0.0/8; deny all"):
+        monkeypatch.setenv(PROXIES, wrong)
+        with pytest.raises(ValueError, match=PROXIES):
+            read_proxies()
+    monkeypatch.setenv(PROXIES, " 10.0.0.0/8,fd00::/8 ")
+    assert read_proxies() == ["10.0.0.0/8", "fd00::/8"]
+    monkeypatch.delenv(PROXIES)
+    assert read_proxies() == []

@@ -162,7 +162,7 @@ def test_every_command_can_be_given(file, command):
 @cache
 def vocabulary():
     """Every name that the sources define, every parameter of the URL and every other plain string in them."""
-    folders = (ROOT / folder for folder in (bv.__name__, "pages", "tests", "benchmarks", "training"))
+    folders = (ROOT / folder for folder in (bv.__name__, "deploy", "edge", "pages", "tests", "benchmarks", "training"))
     files = [file for folder in folders for file in folder.rglob("*.py") if file != Path(__file__)]
     found = {
         name
