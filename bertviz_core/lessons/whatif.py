@@ -10,7 +10,8 @@ from bertviz_core.lessons.words_keys import find_token, has_predictions
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 
 _PREDICTS = Need("this model has no LM head", has_predictions)
-_NEEDED = Need("no head is needed for the first word", keys.has_needed)
+_LONG = f"the sentence has more than {keys.MOST_TOKENS} tokens"
+_NEEDED = Need(f"{_LONG}, or no head is needed for the first word", keys.has_needed)
 
 LESSON = Lesson(
     "whatif",
@@ -144,7 +145,7 @@ LESSON = Lesson(
             ),
             keys.work_both,
             hints=("A later layer reads what the earlier ones wrote.", "LayerNorm and softmax come in between."),
-            need=Need("no two heads share the work without taking all of it", keys.has_two),
+            need=Need(f"{_LONG}, or no two heads share the work without taking all of it", keys.has_two),
             at="cls.predictions.probs",
             misconception="Effects of parts add up to the whole.",
             paper=OnPaper(
@@ -207,7 +208,7 @@ LESSON = Lesson(
             ),
             tell=keys.tell_token,
             covers=("drawer",),
-            need=Need("no word is needed for the first one", keys.has_needed_word),
+            need=Need(f"{_LONG}, or no word is needed for the first one", keys.has_needed_word),
             at="tokens",
             misconception="Words with much meaning matter most.",
             paper=OnPaper(

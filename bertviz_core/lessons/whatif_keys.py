@@ -29,6 +29,7 @@ PART = 0.1  # of a probability, from which on it is said to move
 NEARLY = 0.05  # of a probability or of a loss, within which two are said to be about the same
 _MOST_LOST = 0.9  # of the probability, that two heads may lose one by one
 _LEAST_LOST = 0.02  # of it, that each of them loses
+MOST_TOKENS = 64  # of a sentence in which every head or every word is tried: of 500 tokens that took ten minutes
 _PLACE = re.compile(r"\D*(\d{1,4})\D+(\d{1,4})\D*")
 _MASK = Address("attention_mask")
 
@@ -102,9 +103,15 @@ def rank_heads(scene: Scene) -> list[Head]:
     return [divmod(i, losses.shape[1]) for i in order]
 
 
+def is_short(scene: Scene) -> bool:
+    """Whether all heads or all words can be tried while somebody waits."""
+    return len(scene.tokens) <= MOST_TOKENS
+
+
 def has_needed(scene: Scene) -> bool:
     """Whether there are heads to choose from, and without one of them the word loses."""
-    return has_predictions(scene) and measure_heads(scene).size > 1 and bool(measure_heads(scene).max() > 0)
+    able = is_short(scene) and has_predictions(scene)
+    return able and measure_heads(scene).size > 1 and bool(measure_heads(scene).max() > 0)
 
 
 def _tell_without(scene: Scene, head: Head) -> tuple[float, str]:
@@ -269,7 +276,7 @@ def _measure_words(scene: Scene) -> np.ndarray:
 
 def has_needed_word(scene: Scene) -> bool:
     """Whether there are words to choose from, and without one of them the answer falls."""
-    enough = has_predictions(scene) and len(find_words(scene)) > 1
+    enough = is_short(scene) and has_predictions(scene) and len(find_words(scene)) > 1
     return enough and bool(np.nanmin(measure_words(scene)) < read_answer(scene))
 
 
