@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bertviz_core.lessons import attention_divisor as divisor
 from bertviz_core.lessons import attention_keys as keys
 from bertviz_core.lessons.attention_picture import draw_attention
 from bertviz_core.lessons.lesson import (
@@ -159,25 +160,25 @@ LESSON = Lesson(
             "Step 2 divides every dot product by √{width} = {root}. The slider tries another divisor.",
             "Set the divisor so that {a}, which now gets {w}, gets 90 % (88 to 92 will do).",
             Slide(
-                keys.find_ends,
-                keys.find_root,
-                keys.is_aim_reached,
-                keys.show_share,
-                keys.share_all,
+                divisor.find_ends,
+                divisor.find_root,
+                divisor.is_aim_reached,
+                divisor.show_share,
+                divisor.share_all,
             ),
-            keys.work_scale,
+            divisor.work_scale,
             hints=("Does a smaller divisor pull the scores apart or together?",),
             right="{v} at {set}. Undivided, {a} would get {one}. The larger the scores, the more one token takes all, "
             "and the others could teach the model next to nothing.",
             wrong=(
                 Wrong(
-                    lambda tried: keys.share_at(tried.scene, tried.answer) < keys.FROM,
+                    lambda tried: divisor.share_at(tried.scene, tried.answer) < divisor.FROM,
                     "{v} at {set}. A larger divisor brings the scores together, so the shares become more equal.",
                 ),
                 Wrong(otherwise, "{v} at {set}. Now one token takes nearly all: a larger divisor shares more."),
             ),
-            tell=keys.tell_share,
-            need=Need("no divisor gives one token 90 % here", keys.is_divisible),
+            tell=divisor.tell_share,
+            need=Need("no divisor gives one token 90 % here", divisor.is_divisible),
             at=",query=",
             misconception="Dividing all scores by one number changes nothing, since softmax normalizes anyway.",
             paper=OnPaper(

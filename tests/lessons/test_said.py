@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bertviz_core.lessons import marking
-from bertviz_core.lessons.attention_keys import find_ends
+from bertviz_core.lessons.attention_divisor import find_ends
 from bertviz_core.lessons.catalogue import find_lesson
 from bertviz_core.lessons.lesson import Choose, Number, Pick, Slide, Tried
 from bertviz_core.tracing.rewrites import Rule
