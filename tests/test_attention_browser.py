@@ -2,9 +2,13 @@
 
 import re
 
+import pytest
+
 from bertviz_core.ui.components.selectors import expand
 from tests.browser import CLICKED
 from tests.canvas import wait_for_query
+
+pytestmark = pytest.mark.slow
 
 CELL = "encoder.layer.2.attention.self.products[head=0,query=8,key=5]"
 

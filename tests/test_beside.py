@@ -33,6 +33,7 @@ def test_where_no_number_comes_the_place_is_the_pages():
         assert any("bv-nothing" in element.proto.body for element in at.run().get("html")), text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "query"), [("attention", {}), ("formulas", {}), ("heads", {"text": ""})])
 def test_what_is_drawn_first_is_as_wide_as_in_the_end(app, page, query):
     app.use_up().add_init_script(WATCH_WIDTHS)

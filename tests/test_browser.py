@@ -119,6 +119,7 @@ def test_a_deep_link_into_a_server_that_has_just_started(chromium, tmp_path):
         assert app.find(":--popover-body").get_by_role("link").count() == len(PAGES)
 
 
+@pytest.mark.slow
 def test_the_menu_of_pages_is_closed_on_the_page_it_led_to(app):
     app.open("layers")
     for title in ("Layers", "Heads", "Heads"):
@@ -165,6 +166,7 @@ def test_a_download_holds_the_numbers_of_the_trace(app, bundled, tmp_path):
     assert np.array_equal(np.array([row[2:] for row in rows], dtype=np.float32), values)  # to the last bit
 
 
+@pytest.mark.slow
 def test_the_chosen_token_of_a_long_sentence_is_in_view(app):
     """Where one looks on, it stays so, until another one is chosen."""
     words = " ".join(f"the {word} river" for word in ("old", "cold", "deep", "wide") * 12)
@@ -185,6 +187,7 @@ IN_THE_MAP = """() => {
 }"""
 
 
+@pytest.mark.slow
 def test_the_stage_of_the_page_is_in_view_on_a_phone(chromium, server):
     with visit(chromium, server, PHONE) as app:
         app.open("sentence")

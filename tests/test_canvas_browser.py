@@ -202,6 +202,7 @@ def test_the_window_of_a_long_sentence_moves_by_wheel(still):
     assert still.trouble == []
 
 
+@pytest.mark.slow
 def test_a_word_opens_its_story_and_back_comes_back(app):
     stage = open_canvas(app, level="layer")
     app.page.locator(".bvc-drawn text", has_text="others").click(force=True)
@@ -221,6 +222,7 @@ def test_a_word_opens_its_story_and_back_comes_back(app):
     assert "Where does “the” come from?" in app.page.get_by_role("heading", level=1).inner_text()
 
 
+@pytest.mark.slow
 def test_a_clicked_component_stays_lit_in_every_stage_until_it_is_let_go_of(app, trace):
     open_canvas(app)
     title, row = (app.page.locator(".bvc-drawn text", has_text=text).first.bounding_box() for text in ("Embed", "rome"))
@@ -254,6 +256,7 @@ def test_escape_twice_closes_the_drawer_and_lets_go_of_the_component(app, pause)
     app.wait_closed()
 
 
+@pytest.mark.slow
 def test_a_strips_title_opens_all_its_components(app, trace):
     stage = open_canvas(app, level="layer")
     with app.rerun():
@@ -283,6 +286,7 @@ def test_the_keyboard_opens_a_strip_by_its_title(still):
     still.page.locator('.bvc-crumbs [aria-current="true"]', has_text="Residual sum").wait_for()
 
 
+@pytest.mark.slow
 def test_a_layer_and_head_that_were_visited_are_drawn_before_the_server_answers(still, trace):
     cell = "encoder.layer.{}.attention.self.query[head={},query=8,head_dim=3]"
     open_canvas(still, level="head", layer=3, head=5).focus()

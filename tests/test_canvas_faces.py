@@ -5,6 +5,8 @@ import pytest
 
 import bertviz_core as bv
 
+pytestmark = pytest.mark.slow
+
 TEXT = "When in Rome, do as the [MASK] do."
 PROBS = "encoder.layer.{}.attention.self.probs[head=1,query=8,key=3]"
 CHANGED, UNCHANGED = PROBS.format(2), PROBS.format(1)

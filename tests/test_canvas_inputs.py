@@ -6,6 +6,8 @@ from tests.browser import PHONE, WIDE, visit
 from tests.canvas import BLEMISHES
 from tests.factory import random_checkpoint
 
+pytestmark = pytest.mark.slow
+
 WORDS = "the old man went to the sea and looked at the ships "
 LARGE = {"num_hidden_layers": 24, "num_attention_heads": 16, "hidden_size": 1024, "intermediate_size": 256}
 INPUTS = {

@@ -8,6 +8,8 @@ from bertviz_core.formula.numbers import format_percent
 from tests.browser import visit
 from tests.canvas import BLEMISHES
 
+pytestmark = pytest.mark.slow
+
 TEXT = "When in Rome, do as the [MASK] do."
 LONG = "When in Rome, do as the [MASK] do. " * 45
 SIZES = {"low": (1280, 720), "wide": (1440, 900), "projector": (1920, 1080)}
@@ -55,7 +57,7 @@ def show(app, **query):
     app.page.wait_for_selector(".bvc-drawn text")
 
 
-@pytest.mark.parametrize("app", ["wide", pytest.param("low", marks=pytest.mark.slow)], indirect=True)
+@pytest.mark.parametrize("app", ["wide", pytest.param("low", marks=pytest.mark.rare)], indirect=True)
 def test_every_label_is_there_and_nothing_is_covered(app, rome):
     means = [rome[f"encoder.layer.{i}.attention.self.probs"][:, 8].mean(axis=0) for i in range(6)]
     texts = app.page.locator(".bvc-drawn text")
@@ -71,7 +73,6 @@ def test_every_label_is_there_and_nothing_is_covered(app, rome):
         assert [app.page.evaluate(find) for find in (BLEMISHES, COVERED, FAINT)] == [[], [], []]
 
 
-@pytest.mark.slow
 def test_what_is_explained_is_always_among_what_is_drawn(app):
     for level, cell in CELLS:
         show(app, level=level, walk=cell, layer=2, head=0)

@@ -7,6 +7,8 @@ import pytest
 from tests.browser import WIDE, visit
 from tests.canvas import open_canvas
 
+pytestmark = pytest.mark.slow
+
 LAYER = "encoder.layer.2"
 RELU, ALONE = f"{LAYER}.intermediate.activation:relu", f"{LAYER}.attention.output.residual:no-residual"
 SKIP, ZERO = f"{LAYER}.output.LayerNorm:skip", f"{LAYER}.attention.self.probs[head=0]:0"

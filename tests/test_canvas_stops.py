@@ -7,6 +7,8 @@ import pytest
 from tests.browser import PHONE, WIDE, visit
 from tests.canvas import BLEMISHES
 
+pytestmark = pytest.mark.slow
+
 SIZES = {"wide": WIDE, "low": {"width": 1280, "height": 720}, "phone": PHONE}
 INPUTS = {
     "rome": {},
@@ -42,7 +44,7 @@ def gather(app, **query):
     return enumerate(app.page.evaluate(GATHER), 1)
 
 
-@pytest.mark.parametrize("still", ["wide", "phone", pytest.param("low", marks=pytest.mark.slow)], indirect=True)
+@pytest.mark.parametrize("still", ["wide", "phone", pytest.param("low", marks=pytest.mark.rare)], indirect=True)
 def test_every_stop_is_readable_and_prints_the_digits_that_it_says(still):
     for name, query in INPUTS.items():
         for stop, found in gather(still, **query):

@@ -7,6 +7,8 @@ import pytest
 from bertviz_core.ui.components.selectors import expand
 from tests.browser import PHONE, visit
 
+pytestmark = pytest.mark.slow
+
 TOP = expand("document.querySelector(':--main').scrollTop")
 
 

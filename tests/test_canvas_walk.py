@@ -1,9 +1,13 @@
 """The walk of ten stops on the first page's canvas: played, stepped, left and interrupted."""
 
+import pytest
+
 from bertviz_core.analysis.openings import open_key
 from bertviz_core.lessons.catalogue import LESSONS
 from tests.browser import PHONE, visit
 from tests.canvas import open_canvas, press, wait_for_query
+
+pytestmark = pytest.mark.slow
 
 
 def test_the_walk_is_played_stepped_and_left(still):

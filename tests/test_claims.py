@@ -85,8 +85,9 @@ def models(bundled, tmp_path_factory):
     return [bundled, *map(bv.load_model, folders)]
 
 
-def test_all_that_pages_say_of_60_states_is_true(models, monkeypatch):
-    assert tell_all(models, monkeypatch, 60) <= set(ORACLES)
+@pytest.mark.parametrize("states", [12, pytest.param(60, marks=pytest.mark.slow)])
+def test_all_that_pages_say_is_true(models, monkeypatch, states):
+    assert tell_all(models, monkeypatch, states) <= set(ORACLES)
 
 
 @pytest.mark.rare

@@ -135,6 +135,7 @@ def test_by_keyboard_alone(app):
     app.page.wait_for_function("() => document.activeElement.getAttribute('role') === 'application'")
 
 
+@pytest.mark.slow
 def test_the_table_is_one_stop_and_escape_goes_one_step_back(app):
     app.open(PAGE, walk=CELL)
     rows = app.drawer.locator(".bv-operands td:first-child button")
@@ -173,6 +174,7 @@ def open_field(app):
     return field
 
 
+@pytest.mark.slow
 def test_any_cell_by_its_address(app):
     app.open(PAGE, walk=CELL)
     for cell in ("encoder.layer.3.attention.self.probs[head=5,query=2,key=7]", "embeddings.sum[token=3,hidden=17]"):

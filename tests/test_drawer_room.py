@@ -7,6 +7,8 @@ import pytest
 from bertviz_core.formula.address import Address
 from tests.browser import CLICKED, visit
 
+pytestmark = pytest.mark.slow
+
 SIZES = {"1440": {"width": 1440, "height": 900}, "1280": {"width": 1280, "height": 720}}
 MOST = 0.1  # of the kinds of number, that may have to be scrolled
 # Whether the drawer's middle has to be scrolled, what of the formula is cut, in how many lines it stands, and the

@@ -209,6 +209,7 @@ def test_the_end_of_the_app_ends_it_and_nothing_begins_after():
     assert made.findings._thread is None and "b" not in made.order
 
 
+@pytest.mark.slow
 def test_a_process_ends_while_something_is_worked_out():
     script = """if True:
         from contextlib import nullcontext

@@ -5,6 +5,8 @@ import pytest
 from bertviz_core.ui.components.selectors import expand
 from tests.browser import PHONE, WIDE, visit
 
+pytestmark = pytest.mark.slow
+
 COMPOSED = ["parameters", "formulas", "playground", "notation"]
 
 ENDS = """() => [...document.querySelectorAll('[class*="st-key-panel-"], [class*="st-key-stage-"]')]

@@ -6,6 +6,8 @@ from playwright.sync_api import expect
 from bertviz_core.ui.frame.controls import EXAMPLES, LONGEST_TEXT, PAIR
 from tests.browser import PHONE, visit
 
+pytestmark = pytest.mark.slow
+
 NARROW, ZOOMED = {"width": 320, "height": 640}, {"width": 720, "height": 450}  # the second: 1440 x 900 at 200 %
 # What lies over something else of the frame, and what is cut off at the window's edge.
 OVERLAPS = """() => {

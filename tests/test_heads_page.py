@@ -16,6 +16,8 @@ from bertviz_core.ui.frame import choices
 from bertviz_core.ui.frame.keys import HEAD, LAYER, WALK
 from tests.browser import PHONE, visit
 
+pytestmark = pytest.mark.slow
+
 PROBS = "encoder.layer.{}.attention.self.probs[head={}]"
 MASK = 8
 
@@ -102,7 +104,7 @@ def test_the_menus_move_the_mark_in_the_map(heads):
     assert selected(heads) == ("4", "10")
 
 
-@pytest.mark.parametrize("theme", [pytest.param(LIGHT, marks=pytest.mark.slow), DARK])
+@pytest.mark.parametrize("theme", [pytest.param(LIGHT, marks=pytest.mark.rare), DARK])
 def test_pictures_are_the_shares_in_the_colours_of_the_theme(chromium, server, rome, theme):
     with visit(chromium, server, theme=theme) as app:
         opened(app)
@@ -117,7 +119,6 @@ def test_pictures_are_the_shares_in_the_colours_of_the_theme(chromium, server, r
     assert np.abs(pixels[..., :3] - expected).max() <= 2  # the browser gets shares in steps of 1/255
 
 
-@pytest.mark.slow
 def test_the_map_and_the_lines_change_with_the_theme(heads):
     for head, theme in enumerate((DARK, LIGHT)):
         heads.use_up().emulate_media(color_scheme=theme)

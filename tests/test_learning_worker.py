@@ -135,6 +135,7 @@ def assert_looks(hosted, alone):
     assert found.moved == pytest.approx(max(changes)) == pytest.approx(np.abs(found.now - found.before).max())
 
 
+@pytest.mark.slow
 def test_nobody_waits_for_a_step_that_does_not_end_and_its_process_is_killed(bundled, host, clock, paused, monkeypatch):
     queue = Queue(host, clock)
     there = [True]
@@ -191,6 +192,7 @@ def assert_starts_again(host, ticket, first):
     wait_until(lambda: ticket.place is None)
 
 
+@pytest.mark.slow
 def test_a_step_that_takes_more_than_its_memory_fails_with_a_sentence(bundled):
     """The limit is the system's; the process that is held to it has no estimate that would refuse the training."""
     host = Host(start=lambda: Link(lambda: start_process(500_000_000)))

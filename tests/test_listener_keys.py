@@ -5,7 +5,7 @@ import pytest
 from tests.browser import PHONE, visit
 from tests.listener import CLOSE, FAR, FRAME, PROBS, box, cell_box, chart, events, heard, open_at, sends, wait_for_focus
 
-pytestmark = pytest.mark.xdist_group("listener")
+pytestmark = [pytest.mark.xdist_group("listener"), pytest.mark.slow]
 
 
 @pytest.fixture

@@ -6,6 +6,9 @@ from playwright.sync_api import expect
 from bertviz_core.ui.components.selectors import expand
 from bertviz_core.ui.frame.site import PAGES
 from tests.browser import PHONE, visit
+from tests.often import often
+
+pytestmark = pytest.mark.slow
 
 LEAST = 20  # pixels of the smallest letters
 LARGE = {"width": 1920, "height": 1080}
@@ -38,8 +41,7 @@ def present(app):
     return int(app.page.locator(DOTS).get_attribute("aria-label").split()[-1])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", often(PAGES, ["attention", "heads", "predictions", "learn"]))
 def test_each_panel_of_each_page_is_presented_alone_and_large(chromium, server, page):
     with visit(chromium, server) as app:
         app.open("" if page is PAGES[0] else page.name)

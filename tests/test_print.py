@@ -7,6 +7,8 @@ import pytest
 from bertviz_core.ui.components.selectors import expand
 from tests.browser import visit
 
+pytestmark = pytest.mark.slow
+
 WEIGHT = "encoder.layer.2.attention.self.probs[head=0,query=8,key=5]"
 SHEETS = {"portrait": {"width": 718, "height": 1046}, "landscape": {"width": 1046, "height": 718}}
 # What sticks out of the sheet, whether columns stand beside each other, and what of the drawer is cut.

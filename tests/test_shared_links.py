@@ -58,6 +58,7 @@ def test_a_link_of_an_untouched_page_holds_sentence_model_and_place(app):
     assert query_of(app.page.url) == query_of(link)  # what a link names stays, so that Back leads out of it
 
 
+@pytest.mark.slow
 def test_the_link_of_the_drawer_holds_the_same(app):
     app.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     app.open("attention", walk=WEIGHT.format(8, 0))
@@ -97,6 +98,7 @@ def test_a_page_is_asked_to_look_at_the_cell(cell):
     assert {key.name: text for key, text in name_place(parse(cell), Selection(4, 7, 2)).items()} == CELLS[cell]
 
 
+@pytest.mark.slow
 def test_the_page_of_a_cell_opens_at_its_token(app):
     """From a cell of “rome” on the first page, which looks at [MASK]."""
     app.open(walk="embeddings.LayerNorm[token=3,hidden=9]")
@@ -106,6 +108,7 @@ def test_the_page_of_a_cell_opens_at_its_token(app):
     assert app.chosen()[2] == "token 3 rome" and app.title == "Embeddings"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("level", "cell"),
     [("head", WEIGHT.format(8, 0)), ("head", WEIGHT.format(11, 1)), ("head", QUERY.format(0)),
@@ -118,6 +121,7 @@ def test_the_cell_of_a_link_is_in_view(chromium, server, level, cell):
         app.page.wait_for_function(IS_SEEN, arg=cell)
 
 
+@pytest.mark.slow
 def test_the_cell_of_a_link_is_in_view_far_from_the_chosen_token(chromium, server):
     """Of a long sentence some rows are sent: those around the cell, unless somebody has rolled to others."""
     where = {"text": "When in Rome, do as the [MASK] do. " * 30, "level": "layer", "layer": 3, "head": 5, "token": 8}

@@ -37,7 +37,7 @@ def read_losses(app):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_the_loss_falls_below_a_tenth_of_its_start(app):
     app.open("training")
     assert app.page.locator("h1").inner_text().startswith("Does it learn?") and not count(app)

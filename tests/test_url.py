@@ -69,6 +69,7 @@ def test_following_a_link_shows_what_its_address_shows(app, fresh, stride):
         assert not turn or app.shown() == fresh(app.page.url), (came_from, info.title)
 
 
+@pytest.mark.slow
 def test_a_link_leads_to_the_same_page_in_a_tab_of_its_own(app, fresh):
     app.open("attention", **PLACE)
     app.open_menu("Pages")
@@ -158,6 +159,7 @@ def test_back_undoes_every_choice_and_forward_does_it_again(app, fresh, choices)
         assert (app.page.url, app.shown()) == there, kind
 
 
+@pytest.mark.slow
 def test_a_word_that_is_clicked_is_followed_through_the_layers(app, fresh):
     app.open("layers")
     other = app.page.locator("[data-choose^='followed=']:not(.bv-follow)").first

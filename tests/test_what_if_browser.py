@@ -6,6 +6,8 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
+pytestmark = pytest.mark.slow
+
 CELL = "encoder.layer.2.attention.self.probs[head=1,query=8,key=3]"
 
 

@@ -24,6 +24,7 @@ def count_pages(pdf):
     return int(re.search(rb"/Count (\d+)", pdf)[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
 def test_the_usual_sentence_fills_two_sheets(chromium, models, lesson):
     scene = find_scene(models, "bundled", "usual")

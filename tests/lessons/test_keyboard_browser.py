@@ -11,6 +11,7 @@ from tests.lessons.answers import find_wrong, list_right
 from tests.lessons.finger import Finger
 from tests.lessons.keyboard import NEXT, STRIP, TASK, Keyboard
 from tests.lessons.scenes import make_scene
+from tests.often import often
 
 ENDED = ".st-key-panel-learn-end h2"
 
@@ -38,7 +39,7 @@ def go_through(app, model, lesson, told):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+@pytest.mark.parametrize("lesson", often(LESSONS, ["attention"]))
 def test_a_lesson_is_done_by_keyboard_alone(chromium, server, bundled, lesson):
     with visit(chromium, server) as app:
         go_through(app, bundled, lesson, "Right.")
@@ -76,7 +77,9 @@ KINDS = ("row", "negative", "ratio", "scale", "mask", "taken", "own")  # all kin
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [pytest.param(WIDE, id="wide"), pytest.param(PHONE, id="phone")])
+@pytest.mark.parametrize(
+    "size", [pytest.param(WIDE, id="wide"), pytest.param(PHONE, id="phone", marks=pytest.mark.rare)]
+)
 def test_nothing_of_a_step_keeps_anybody_out(chromium, server, bundled, size):
     """With axe: as it is asked, after a wrong answer and after the right one; and all lessons."""
     lesson = find_lesson("attention")

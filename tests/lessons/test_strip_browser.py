@@ -10,6 +10,9 @@ from bertviz_core.programs.names import SELF_ATTENTION
 from tests.browser import PHONE, visit
 from tests.lessons.keyboard import NEXT, STRIP, TASK, Keyboard
 from tests.lessons.scenes import make_scene
+from tests.often import often
+
+pytestmark = pytest.mark.slow
 
 SHOWN = "() => document.querySelector('.st-key-lesson-strip').getBoundingClientRect()"
 
@@ -208,8 +211,7 @@ FREE = """() => {
 }"""
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+@pytest.mark.parametrize("lesson", often(LESSONS, ["layer"]))
 def test_the_strip_covers_nothing_that_is_asked_at_any_size(chromium, server, lesson):
     with visit(chromium, server, WINDOWS[0]) as app:
         page = app.use_up()
