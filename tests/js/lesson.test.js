@@ -19,28 +19,78 @@ function openStorage(kept, broken = false) {
   return held;
 }
 
+const LONGEST = 20;
+let forgotten = 0;
+
+function openTab(visit, given) {
+  return (answers) => keepAnswers({ visit, answers, forgotten, longest: LONGEST }, (text) => given.push(text));
+}
+
 test("what was kept is given once a visit, and is not written over before the server has it", () => {
   const held = openStorage("before"), given = [];
-  const show = (visit, answers) => keepAnswers({ visit, answers }, (text) => given.push(text));
-  show("a", "");
+  const [a, b, c] = ["a", "b", "c"].map((visit) => openTab(visit, given));
+  a("");
   assert.deepEqual(given, ["before"]);
   assert.equal(held.get(NAME), "before");
-  show("a", "before and now");
-  assert.equal(held.get(NAME), "before and now");
-  show("a", "");
+  a("beforeAndNow");
+  assert.equal(held.get(NAME), "beforeAndNow");
+  a("");
   assert.equal(held.has(NAME), false, "what is forgotten is forgotten here too");
-  show("b", "");
+  b("");
   assert.deepEqual(given, ["before"]);
-  show("b", "other");
-  show("c", ""); // the line was lost: a visit that knows nothing, in a page that was not loaded anew
+  b("other");
+  c(""); // the line was lost: a visit that knows nothing, in a page that was not loaded anew
   assert.deepEqual(given, ["before", "other"]);
   assert.equal(held.get(NAME), "other");
 });
 
+test("what another tab has kept meanwhile is given too, and not written over", () => {
+  const held = openStorage(""), given = [];
+  const [one, two] = ["one", "two"].map((visit) => openTab(visit, given));
+  one("");
+  two("");
+  one("X");
+  two("Y");
+  assert.deepEqual([given, held.get(NAME)], [["X"], "X"]);
+  two("XY"); // the server has put both together
+  assert.deepEqual([given, held.get(NAME)], [["X"], "XY"]);
+  one("X");
+  one("YX");
+  assert.deepEqual([given, held.get(NAME)], [["X", "XY"], "YX"]);
+});
+
+test("what one tab forgets the others do not keep", () => {
+  const held = openStorage(""), given = [];
+  const [one, two] = ["three", "four"].map((visit) => openTab(visit, given));
+  one("X");
+  two("");
+  two("X");
+  two("XY"); // which the first tab has not seen
+  forgotten = 1;
+  one("");
+  assert.deepEqual([given, held.has(NAME)], [["X"], false], "also what it did not know of");
+  forgotten = 0;
+  two("XY");
+  assert.deepEqual([given, held.has(NAME)], [["X", ""], false], "the other tab's server hears of it");
+  two("");
+  assert.deepEqual(given, ["X", ""]);
+});
+
+test("what is too long to be said, or no text of ours, is not given", () => {
+  for (const kept of ["x".repeat(LONGEST + 1), "[1,[]]", "\ud800"]) {
+    const held = openStorage(kept), given = [];
+    const show = openTab(`of ${kept}`, given);
+    show("");
+    show("now");
+    assert.deepEqual([given, held.get(NAME)], [[], "now"]);
+  }
+});
+
 test("where nothing may be kept nothing goes wrong", () => {
   openStorage("", true);
-  keepAnswers({ visit: "x", answers: "text" }, () => assert.fail("nothing was kept"));
-  keepAnswers({ visit: "x", answers: "" }, () => assert.fail("nothing was kept"));
+  const given = [], show = openTab("x", given);
+  for (const answers of ["text", "", "text"]) show(answers);
+  assert.deepEqual(given, []);
 });
 
 function openCards(...cards) {

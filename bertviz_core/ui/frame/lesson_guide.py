@@ -14,6 +14,7 @@ from bertviz_core.ui.frame.state import Sent
 
 _GUIDE: Key[Sent] = Key("lesson-guide", None)
 _VISIT = Key("lesson-visit", "")  # tells the browser which of our visits this is
+_FORGOTTEN = Key("lesson-forgotten", 0)  # how often all answers were forgotten in it
 _guide = load_component("lesson", isolated=False)
 
 
@@ -26,6 +27,8 @@ def guide(sitting: Sitting | None) -> None:
         data={
             "visit": state.read(_VISIT),
             "answers": write_kept(list_remembered()),
+            "longest": LONGEST,
+            "forgotten": state.read(_FORGOTTEN),
             "proposed": count_proposed(),
             **(
                 _tell_step(sitting)
@@ -52,6 +55,7 @@ def _tell_step(sitting: Sitting) -> dict[str, object]:
 def forget_answers() -> None:
     """Forget all answers, in the browser too."""
     remember_all({})
+    state.write(_FORGOTTEN, state.read(_FORGOTTEN) + 1)
 
 
 def _is_kept(said: object) -> bool:
@@ -59,6 +63,7 @@ def _is_kept(said: object) -> bool:
 
 
 def _take(text: str) -> None:
-    """What the browser kept of visits before; what was answered since is newer."""
-    remember_all({**read_kept(text), **list_remembered()})
+    """What the browser kept of other visits, before this one or beside it; what was answered in this one is added. No
+    text says that all was forgotten in one beside it."""
+    remember_all({**read_kept(text), **list_remembered()} if text else {})
     choices.ask_for_rerun()

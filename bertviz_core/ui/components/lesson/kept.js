@@ -3,22 +3,26 @@
 /** @import { LessonData } from "./types.js" */
 
 const NAME = "bertviz-lessons";
-const visits = new Set(); // of which we know that they have what was kept
+const FORM = /^[\w-]*$/; // of a text of ours
+/** @type {Map<string, { kept: string, forgotten: number }>} */ const seen = new Map(); // by visit: what was kept at last
 
-// give: tells the server what was kept, once a visit. What it says after that is kept instead.
+// give: tells the server what was kept that this visit does not know: by a visit before it, or in another tab, where all
+// may have been forgotten too. What the server says after that is kept instead, and at once what is forgotten here.
 /** @param {LessonData} data @param {(text: string) => void} give */
-export function keepAnswers({ visit, answers }, give) {
-  const kept = read();
-  if (!visits.has(visit)) {
-    visits.add(visit);
-    if (kept && kept !== answers) return give(kept);
-  }
-  if (kept !== answers) write(answers);
+export function keepAnswers({ visit, answers, forgotten, longest }, give) {
+  const kept = read(longest), before = seen.get(visit) ?? { kept: "", forgotten };
+  const unknown = kept !== before.kept && kept !== answers && forgotten === before.forgotten;
+  if (!unknown && kept !== answers) write(answers);
+  seen.set(visit, { kept: read(longest), forgotten });
+  if (unknown) give(kept);
 }
 
-function read() {
+// What is no text of ours, or too long for the server to hear it, is nothing.
+/** @param {number} longest */
+function read(longest) {
   try {
-    return localStorage.getItem(NAME) ?? "";
+    const kept = localStorage.getItem(NAME) ?? "";
+    return kept.length <= longest && FORM.test(kept) ? kept : "";
   } catch {
     return ""; // where nothing may be kept
   }
