@@ -87,9 +87,9 @@ def _lens(scene):
 
 @oracle("lead first")
 def _(scene):
+    """All that lead before the last one does for good, that one among them where it led before and lost the lead."""
     leaders, since, _ = _lens(scene)
-    final = scene.entry(leaders[-1])
-    words = [word for word in dict.fromkeys(scene.entry(i) for i in leaders[:since]) if word != final]
+    words = [*dict.fromkeys(scene.entry(i) for i in leaders[:since])]
     quoted = [f"“{word}”" for word in words]
     told = (
         ", ".join(quoted[:3]) + " …"
@@ -103,7 +103,8 @@ def _(scene):
 def _(scene):
     leaders, since, share = _lens(scene)
     where = "the embeddings" if not since else f"layer {since - 1}"
-    return Truth({"word": scene.entry(leaders[-1]), "where": where, "share": share})
+    again = " again" if leaders[-1] in leaders[:since] else ""
+    return Truth({"word": scene.entry(leaders[-1]), "where": where, "share": share, "again": again})
 
 
 @oracle("turns most", "turns no more")
