@@ -33,6 +33,24 @@ def test_code_formulas_and_parts_of_words_stay_as_they_are(text):
     assert explain_words(text) == text
 
 
+def test_what_is_quoted_is_a_text_of_a_users_and_not_explained():
+    text = explain_words("“head” at position 2 in head 3: “The value of the key” is quoted.")
+    assert text.count("bv-term") == 1 and text.startswith("“head” at position 2 in <span") and "“The value of" in text
+
+
+# Where a word of the glossary means something else, in any text of the app's own: it would carry a wrong meaning.
+ELSE = re.compile(
+    r"\bsame head on\b|\binputs of any length\b|\blength of (an|the) (axis|input|text)\b|\bonly these values\b"
+)
+
+
+def test_no_text_uses_a_word_of_the_glossary_for_something_else():
+    files = [*(ROOT / "pages").glob("*.py"), *(ROOT / "bertviz_core/ui").rglob("*.py")]
+    nodes = (node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    assert not [text for text in texts if ELSE.search(text)]
+
+
 def test_the_longest_word_wins():
     assert ">residual sum<" in explain_words("The residual sum of a layer.")
     assert ">attention weights<" in explain_words("Its attention weights.")

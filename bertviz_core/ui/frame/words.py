@@ -15,7 +15,8 @@ _MEANINGS = {word.lower(): meaning for word, meaning in GLOSSARY.items()}
 _FORMS = {form: word for word in _MEANINGS for form in (word, f"{word}s", f"{word}es", f"{word.removesuffix('y')}ies")}
 _NAMES = "|".join(re.escape(form) for form in sorted(_FORMS, key=len, reverse=True))
 _WORD = re.compile(rf"(?<![\w-])({_NAMES})(?![\w-])", re.IGNORECASE)
-_LITERAL = re.compile(r"(`[^`]*`|\$[^$]*\$|\\.)")  # code, formulas and escaped signs stay as they are
+# Code, formulas, escaped signs, and what is quoted, which are tokens and texts of a user's, stay as they are.
+_LITERAL = re.compile(r"(`[^`]*`|\$[^$]*\$|“[^”]*”|\\.)")
 
 
 def show_text(text: str) -> None:

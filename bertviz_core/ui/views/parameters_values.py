@@ -76,7 +76,7 @@ def show_numbers(view: View, tensor: Tensor, window: Window, show_names: Callabl
             tensor.address,
             KIND,
             first.latex,
-            f"{', '.join(drawn)}, as learned; the download has only these values",
+            f"{', '.join(drawn)}, as learned; the download has no others",
         ),
         values=Values(part, [str(i) for i in rows], [str(i) for i in columns]),
         start=first.cell if read else None,

@@ -66,7 +66,7 @@ def show_sinusoidal(view: View) -> Derived:
             EMBEDDING,
             _SINUSOIDAL,
             f"Component {j} repeats every {positions.compute_wavelength(j, width):,.2f} positions. Nothing here is "
-            "learned, so the formula works for inputs of any length.",
+            "learned, so the formula works for any number of tokens.",
             rf"p_{{{i},{j}}} = \{wave}\!\left(\frac{{{i}}}{{10000^{{{even}/{width}}}}}\right) = "
             rf"\{wave}({format_latex(angle)}) = {format_latex(float(matrix[i, j]))}",
             f"{ARTICLE}, after Vaswani et al. 2017, sec. 3.5",

@@ -88,7 +88,10 @@ def _draw(view: View, pairs: tuple[TriedPair, ...], found: Found[tuple[TriedPair
     known = (*(found.value or ()), *pairs[len(found.value or ()) :])
     progress = tell_progress(found, "the pairs run") or f"{len(pairs)} passes, without changes"
     heading = Heading(
-        "Is it B that decides?", "the same head on other pairs; mark: as likely as not", r"\bar{r}_0(A, B)", progress
+        "Is it B that decides?",
+        "the same of other pairs; mark: as likely as not",
+        r"\bar{r}_0(A, B)",
+        progress,
     )
     with open_card(view, PREDICTION, heading, "cls.seq_relationship.probs of other pairs", name="follows"):
         rows = "".join(_render_row(pair, i < len(found.value or ())) for i, pair in enumerate(known))
