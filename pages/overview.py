@@ -10,7 +10,7 @@ view = open_page(
     "A real BERT on your sentence. Every number is real: computed by the model or read from its checkpoint. Click one, "
     "and its formula is worked.",
     overview.write_headline,
-    more=overview.tell_special,
+    more=overview.tell_more,
 )
 show_canvas(view)
 overview.show_model(view)

@@ -36,7 +36,7 @@ HEADLINES = [
 
 def test_a_token_that_nobody_typed_is_explained_where_it_is_chosen(bundled):
     trace = bv.run(bundled, "When in Rome.")
-    said = [overview.tell_special(look(trace, token=i)) for i in range(len(trace.tokens))]
+    said = [overview.tell_more(look(trace, token=i)) for i in range(len(trace.tokens))]
     assert said[0] == f"[CLS]: {GLOSSARY['[CLS]']}" and said[-1] == f"[SEP]: {GLOSSARY['[SEP]']}"
     assert not any(said[1:-1])
 

@@ -74,7 +74,7 @@ SAID = {
     "an attention output that goes on alone": (
         "attention_output", {f"{L3}.attention.output.residual": "no-residual"}, {},
         "A change leaves the residual connection out: nothing is added to this.",
-        "The residual connection adds this to the layer's input.",
+        "The residual connection adds the layer's input to this.",
     ),
     "neurons on ReLU": (
         "feed_forward", {f"{L3}.intermediate.activation": "relu"}, {},
@@ -90,11 +90,30 @@ SAID = {
     ),
     "padding that a change attends to": (
         "tokenization", {f"{L3}.attention.self.probs[head=7,query=5,key=9]": 0.4}, {"pad": "12"},
-        "But as changed, not all attention weights on padding are 0.", "So no token attends to padding",
+        "But as changed, not all attention weights on padding are 0.", "No token attends to padding",
     ),
     "padding whose mask a change sets": (
         "tokenization", {"attention_mask[token=9]": 1}, {"pad": "12"},
-        "But as changed, not all attention weights on padding are 0.", "So no token attends to padding",
+        "But as changed, not all attention weights on padding are 0.", "No token attends to padding",
+    ),
+    "scores that a change makes other ones": (
+        "tokenization", {f"{L3}.attention.self.scores[head=7]": "scale=3"}, {"pad": "12"},
+        "But a change puts other scores there than that makes.", "Where the mask is 1, scores stay the same",
+    ),
+    "scores to which the mask does not add 0": (
+        "attention", {f"{L3}.attention.self.scores[head=7]": "scale=3"}, {},
+        "put there by a change", ">+ 0</button>",
+    ),
+    "a stage that ends without LayerNorm": (
+        "layers", {f"{L3}.output.LayerNorm": "skip"}, {},
+        "a change lets some end otherwise.", "so the norm depends mostly on its γ.",
+    ),
+    "a stage whose numbers a change put": (
+        "layers", {"embeddings.LayerNorm[token=5]": 0.5}, {},
+        "a change lets some end otherwise.", "so the norm depends mostly on its γ.",
+    ),
+    "numbers that neither the model computed nor its checkpoint has": (
+        "", {f"{L3}.attention.self.probs[head=7]": 0.0}, {}, "Some are put there by a change.", None,
     ),
     "products of a change": (
         "query_key_value", {f"{L3}.attention.self.products[head=7]": 7.0}, {},
@@ -249,6 +268,26 @@ def test_a_stop_tells_what_a_change_decides_and_what_it_leaves(bundled, name):
     trace = bv.run(bundled, RED)
     assert re.search(said, tell(trace.with_changes(changes))[stop])
     assert name == "a quotient elsewhere" or not re.search(said, tell(trace)[stop])
+
+
+NORMALIZES = re.compile(
+    r"^At component (\d+) .*LayerNorm takes off (?:the mean, )?(\S+), (?:which a change makes the mean, )?"
+    r"divides by (\S+), (?:as a change makes the variance, |the result of which a change makes \S+, )?"
+    r"scales by (\S+) and shifts by (\S+?)(?:: |, but a change puts there )(\S+)\.$"
+)
+
+
+@pytest.mark.parametrize("name", [name for name, (stop, *_) in STOPS.items() if stop == "add & normalize"])
+def test_every_number_of_a_layernorm_at_a_stop_is_its_tensors_own(bundled, name):
+    """Also where a change made one of them: each as its tensor has it, to the last digit that is written."""
+    norm = f"{L2}.attention.output.LayerNorm"
+    trace = bv.run(bundled, RED).with_changes(STOPS[name][1])
+    at, *said = NORMALIZES.match(tell(trace)["add & normalize"]).groups()
+    mean, variance = (float(trace[f"{norm}.{leaf}[token=2]"]) for leaf in ("mean", "variance"))
+    true = [mean, np.sqrt(variance + 1e-12), trace[f"{norm}.weight"][int(at)], trace[f"{norm}.bias"][int(at)]]
+    for text, number in zip(said, [*true, trace[f"{norm}[token=2,hidden={at}]"]], strict=True):
+        written = text.replace("\N{MINUS SIGN}", "-")
+        assert abs(float(written) - float(number)) <= 0.5001 * 10.0 ** -len(written.partition(".")[2]), (text, number)
 
 
 def test_a_quotient_that_a_change_put_does_not_decide_by_what_the_others_are_divided(bundled):

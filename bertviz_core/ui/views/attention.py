@@ -10,11 +10,13 @@ import streamlit as st
 from bertviz_core.analysis.attention import find_block_maxima, locate_block_maxima
 from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
 from bertviz_core.analysis.heads import are_shares, measure_entropy
+from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.openings import find_other_words, open_key
-from bertviz_core.analysis.ranking import center_range
+from bertviz_core.analysis.ranking import MASKED, center_range
 from bertviz_core.analysis.token_lines import Links, choose_strongest
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.weights import draw_overview, draw_weights, measure_top
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent, format_short, write_fixed
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.frame.chart import show_chart
@@ -259,7 +261,7 @@ def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> li
     cells = {name: [locate(view, name, query=view.chosen.token, key=i) for i in shown] for name in rows}
     products, scaled, weights = (part[name].tolist() for name in ("products", "scaled", "probs"))
     end = float(np.abs(part["products"]).max()) or 1.0
-    masks = ["+ 0" if view.trace.encoding.mask[i] else "masked out" for i in shown]
+    masks = [_tell_mask(view, cell) for cell in cells["scores"]]
     ways = {
         "products": f"q · k over {width} components",
         "scaled": f"÷ √{width} = {format_number(width**0.5)}, same scale",
@@ -284,6 +286,14 @@ def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> li
             color,
         ),
     ]
+
+
+def _tell_mask(view: View, cell: Address) -> str:
+    """What the mask does to a score; where a change put another one there, that."""
+    score = float(view.trace[cell])
+    if is_put(view.trace, cell) and score > MASKED:
+        return format_short(score)
+    return "+ 0" if view.trace.encoding.mask[cell.at["key"]] else "masked out"
 
 
 def show_maps(view: View) -> None:

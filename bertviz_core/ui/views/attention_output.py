@@ -304,7 +304,7 @@ def show_all_tokens(view: View) -> None:
     module = Address.in_layer(view.chosen.layer, ATTENTION_OUTPUT)
     address, adds = module.enter("dense"), adds_input(view.trace, module)
     goes_on = (
-        "The residual connection adds this to the layer's input."
+        "The residual connection adds the layer's input to this."
         if adds
         else ("A change leaves the residual connection out: nothing is added to this.")
     )

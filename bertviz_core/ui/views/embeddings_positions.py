@@ -27,6 +27,7 @@ from bertviz_core.ui.panels.worked import write_cosine
 _ROWS, _COLUMNS = 40, 96  # drawn of each table
 _COMPARED = 512  # positions, or as many as the input has
 _SIDE = 48  # of the maps of cosines
+_SIMILAR = 0.5  # the mean cosine above which neighbours are called similar
 _ARTICLE = "encoder article (004), after Vaswani et al. 2017, sec. 3.5"
 _COSINE = r"\cos(p, q) = \frac{p \cdot q}{\lVert p \rVert\, \lVert q \rVert}"
 _SINUSOIDAL = r"""\begin{aligned} PE_{(pos,\,2i)} &= \sin\!\left(\frac{pos}{10000^{2i/d}}\right) \\[6pt]
@@ -97,11 +98,14 @@ def show_resemblance(view: View) -> None:
     learned = _read_learned(view)
     found = {"learned": compute_cosines(learned), "sinusoidal": _compute_cosines(*learned.shape)}
     _show_one_to_all(view, learned, found)
+    near, far = _average_ends(found["learned"])
     for name, see, meaning in (
         (
             "learned",
             "BERT's position embeddings: the cosine of every pair",
-            "Positions that are close in the sentence have similar vectors. Training produced this, no formula did.",
+            "Positions that are close in the sentence have similar vectors. Training produced this, no formula did."
+            if near > max(far, _SIMILAR)
+            else "In this table, positions that are close in the sentence have no similar vectors.",
         ),
         (
             "sinusoidal",
@@ -112,19 +116,27 @@ def show_resemblance(view: View) -> None:
         _show_all_to_all(view, name, see, meaning, found[name])
 
 
+def _average_ends(matrix: np.ndarray) -> tuple[float, float]:
+    """The mean cosine of direct neighbours, and of positions far apart."""
+    far = _find_far(matrix)
+    return positions.average_at_distance(matrix, min(1, far)), positions.average_at_distance(matrix, far)
+
+
+def _find_far(matrix: np.ndarray) -> int:
+    return min(64, len(matrix) - 1)
+
+
 @derived
 def _show_all_to_all(view: View, name: str, see: str, meaning: str, matrix: np.ndarray) -> Derived:
-    far = min(64, len(matrix) - 1)
+    near, far = _average_ends(matrix)
     return Derived(
         f"positions-{name}-cosines",
         see,
         _draw_all_to_all(view, matrix),
         Origin(positions.LEARNED if name == "learned" else "the computed table", EMBEDDING, _COSINE, meaning),
         values=_make_values(matrix, "position"),
-        note=f"Mean cosine of direct neighbours: "
-        f"{format_number(positions.average_at_distance(matrix, min(1, far)))}; "
-        f"of positions {far} apart: "
-        f"{format_number(positions.average_at_distance(matrix, far))}.{_thin_out(matrix)}",
+        note=f"Mean cosine of direct neighbours: {format_number(near)}; of positions {_find_far(matrix)} apart: "
+        f"{format_number(far)}.{_thin_out(matrix)}",
     )
 
 

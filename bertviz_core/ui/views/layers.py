@@ -8,7 +8,9 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import layers
+from bertviz_core.analysis.add_norm import gives_normalized
 from bertviz_core.analysis.claims import Claim, Part, Said, say, say_largest, say_smallest
+from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import CLEAR, Side, draw_heatmap, has_room
@@ -61,14 +63,22 @@ def show_lengths(view: View) -> Derived:
             _OF_ALL,
             NORM,
             rf"\lVert x \rVert = \sqrt{{\textstyle\sum_j x_j^2}}, \quad x = {_write_x(view, 'i')}_{{t,:}}",
-            "The Euclidean norm of each row of X. Every stage ends with a LayerNorm, so the norm depends mostly "
-            "on its γ.",
+            f"The Euclidean norm of each row of X. {_tell_normalized(view)}",
             worked,
         ),
         values=Values(found.T, label_tokens(view.trace), name_stages(view)),
         note=f"One row per token, one column per stage: the embeddings, then after each layer. The mean norm goes from "
         f"{format_short(float(mean[0]))} to {format_short(float(mean[-1]))}.",
     )
+
+
+def _tell_normalized(view: View) -> str:
+    """What the norms depend on: of stages that a change lets end otherwise this is not said."""
+    norms = [Address.in_layer(i, "output.LayerNorm") for i in range(view.trace.model.config.num_hidden_layers)]
+    normalized = all(gives_normalized(view.trace, norm) for norm in norms)
+    if normalized and not any(is_put(view.trace, norm) for norm in (Address("embeddings.LayerNorm"), *norms)):
+        return "Every stage ends with a LayerNorm, so the norm depends mostly on its γ."
+    return "Where a stage ends with a LayerNorm, the norm depends mostly on its γ; a change lets some end otherwise."
 
 
 @derived

@@ -41,10 +41,11 @@ def write_headline(view: View) -> Said:
     )
 
 
-def tell_special(view: View) -> str:
-    """What the chosen token is, where it is one that nobody typed."""
+def tell_more(view: View) -> str:
+    """That a change puts some of the numbers; and what the chosen token is, where it is one that nobody typed."""
     text = view.trace.tokens[view.chosen.token]
-    return f"{text}: {GLOSSARY[text]}" if text in ("[CLS]", "[SEP]") else ""
+    put = "Some are put there by a change." if view.trace.changes else ""
+    return " ".join(filter(None, (put, f"{text}: {GLOSSARY[text]}" if text in ("[CLS]", "[SEP]") else "")))
 
 
 def quote_around(view: View, instead: str | None) -> str:

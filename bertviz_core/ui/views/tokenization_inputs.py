@@ -7,6 +7,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
+from bertviz_core.analysis.made_from import is_put
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.programs.names import ATTENTION_WEIGHTS, SELF_ATTENTION
@@ -27,7 +28,7 @@ def show_numbers(view: View) -> None:
     with st.container(border=True, key="inputs-table"):
         show_passes_html(view, [_render_numbers(one) for one in view.passes])
         st.caption(
-            "The model reads these four columns and nothing else. `input_ids`: the row of the vocabulary. "
+            "The model reads four of these columns and nothing else. `input_ids`: the row of the vocabulary. "
             "`position_ids`: the position in the input. `token_type_ids`: 0 for the first sentence, 1 for the second. "
             "`attention_mask`: 1 for a token, 0 for padding."
         )
@@ -114,10 +115,16 @@ def _write_story(view: View, size: int) -> str:
     ends = (
         "But as changed, not all attention weights on padding are 0."
         if _is_padding_seen(view.trace, size)
-        else "So no token attends to padding, and its vectors are the same as without padding, except for rounding."
+        else "No token attends to padding, and its vectors are the same as without padding, except for rounding."
+    )
+    scores = SELF_ATTENTION.in_layer(chosen.layer).enter("scores").fix(head=chosen.head, query=chosen.token)
+    comes = (
+        "But a change puts other scores there than that makes."
+        if is_put(view.trace, scores)
+        else "Where the mask is 1, scores stay the same; where it is 0, as for padding, they become so low that the "
+        "softmax gives them a weight of exactly 0."
     )
     return (
         f"Layer {chosen.layer}, head {chosen.head}, query “{token}”: (1 − attention_mask) · ({format_number(lowest)}) "
-        "is added to every score. Where the mask is 1, scores stay the same; where it is 0, as for padding, they "
-        f"become so low that the softmax gives them a weight of exactly 0. {ends}"
+        f"is added to every score. {comes} {ends}"
     )
