@@ -44,7 +44,11 @@ PARAMETERS = (
     "projection",
     "of_head",
     "statistic",
+    "lesson",
+    "step",
 )
+_LESSONS = ("tokens", "embeddings", "attention", "layer", "words", "whatif", "before", "after")
+_STEPS = (*map(str, range(13)), "end", "٣", "²", "1.0")
 _WORDS = (
     "[CLS]",
     "[SEP]",
@@ -159,6 +163,8 @@ def _draw_repeated(rng: random.Random) -> str:
 def draw_query(rng: random.Random) -> str:
     """What follows the question mark of a URL: known names, values that are none, bytes that are no text."""
     pairs = [(rng.choice(PARAMETERS), _draw_value(rng)) for _ in range(rng.randrange(1, 7))]
+    if rng.random() < 0.3:
+        pairs += [("lesson", rng.choice(_LESSONS)), ("step", rng.choice(_STEPS))]
     query = urlencode(pairs)
     if rng.random() < 0.2:
         query += "&" + rng.choice(
