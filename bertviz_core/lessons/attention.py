@@ -90,8 +90,8 @@ LESSON = Lesson(
             "Dot product",
             "attention",
             "How {here} divides its attention: columns 1 and 4",
-            "Step 1 multiplies query and key, component by component, and adds up; with {key} that gives {d}. Step 4, "
-            "softmax, takes e to the power of each score, and divides by the sum of all.",
+            "Query times key, component by component, added up, is the dot product (column 1): with {key} {d}. Scaled "
+            "down it is the score; the softmax (column 4) takes e to the power of each score, over the sum of all.",
             "Which weight does {key} get?",
             Choose(
                 (
@@ -115,7 +115,7 @@ LESSON = Lesson(
                 )
             ),
             keys.work_negative,
-            hints=("Step 4 takes a power of e. Which numbers can a power of e be?",),
+            hints=("The softmax takes a power of e. Which numbers can a power of e be?",),
             covers=(ATTENTION_WEIGHTS.path, "headline", "drawer"),
             need=Need("no token here has a dot product below 0", keys.has_negative),
             at=",query=",
@@ -126,8 +126,8 @@ LESSON = Lesson(
             "Softmax",
             "attention",
             "How {here} divides its attention: columns 2 and 4",
-            "{a} has the score {sa}, {b} has {sb}: a difference of {difference}. Softmax takes e to the power of each, "
-            "then divides both by the same sum.",
+            "In column 2 {a} has the score {sa}, and {b} {sb}: a difference of {difference}. Softmax takes e to the "
+            "power of each, then divides both by the same sum.",
             "How many times larger is the weight of {a}? Type it, to one decimal.",
             Number(0.1),
             keys.work_ratio,
@@ -135,8 +135,8 @@ LESSON = Lesson(
                 "What both are divided by cancels.",
                 "e to the power of {difference}. e itself is 2.718; e to the power of 0.7 is 2.",
             ),
-            right="e to the power of {difference} is {ratio}, and {wa} is {ratio} times {wb}. In a softmax differences "
-            "count, not ratios.",
+            right="e to the power of {difference}, unrounded, is {ratio}, and {wa} is {ratio} times {wb}. In a softmax "
+            "differences count, not ratios.",
             wrong=(
                 Wrong(
                     keys.is_quotient,
@@ -156,8 +156,9 @@ LESSON = Lesson(
             "scale",
             "Scale",
             "attention",
-            "The divisor in step 2",
-            "Step 2 divides every dot product by √{width} = {root}. The slider tries another divisor.",
+            "The divisor, below the title of column 2",
+            "Column 2 divides every dot product by √{width} = {root}: a sum of {width} products is, as a rule, about "
+            "√{width} times as large as one of them. The slider tries another divisor.",
             "Set the divisor so that {a}, which now gets {w}, gets 90 % (88 to 92 will do).",
             Slide(
                 divisor.find_ends,
@@ -168,8 +169,7 @@ LESSON = Lesson(
             ),
             divisor.work_scale,
             hints=("Does a smaller divisor pull the scores apart or together?",),
-            right="{v} at {set}. Undivided, {a} would get {one}. The larger the scores, the more one token takes all, "
-            "and the others could teach the model next to nothing.",
+            right="{v} at {set}. Undivided, {a} would get {one}: the larger the scores, the more one token gets all.",
             wrong=(
                 Wrong(
                     lambda tried: divisor.share_at(tried.scene, tried.answer) < divisor.FROM,
@@ -182,7 +182,7 @@ LESSON = Lesson(
             at=",query=",
             misconception="Dividing all scores by one number changes nothing, since softmax normalizes anyway.",
             paper=OnPaper(
-                text="Step 2 divides every dot product by √{width} = {root}. Another divisor would do as well, but "
+                text="Column 2 divides every dot product by √{width} = {root}. Another divisor would do as well, but "
                 "give other weights.",
                 task="Predict: does it take a smaller or a larger divisor to bring {a}, which now gets {w}, to 90 "
                 "%? Then try it in the app, and write down the divisor (88 to 92 will do).",
@@ -193,8 +193,8 @@ LESSON = Lesson(
             "Mask",
             "attention",
             "Attention weights: the row of the chosen token, after the run",
-            "Step 3 can mask a token out: its score becomes a very large negative number before the softmax, and its "
-            "weight 0. No word is hidden by that, as [MASK] hides one.",
+            "Column 3 can mask a token out: its score becomes a very large negative number before the softmax, so its "
+            "weight is 0. (The token [MASK] is something else: it hides a word.)",
             "Predict: {a} ({wa}) is masked out in this row. What does {b} ({wb}) get then?",
             Choose(
                 (
@@ -236,8 +236,8 @@ LESSON = Lesson(
                     Option("From {a}", "", "Its weight is larger, but {wa} of {la} is {ta}. Work out the other one."),
                     Option(
                         "From {b}",
-                        "{tb} against {ta}: {times} times as much, with the smaller weight. A dark column is not "
-                        "always a large effect.",
+                        "{tb} against {ta}: {times} times as much, with the smaller weight. A large weight is "
+                        "not always a large effect.",
                         "",
                     ),
                 )
@@ -270,7 +270,7 @@ LESSON = Lesson(
                 ),
             ),
             keys.work_own,
-            hints=("In many heads [CLS] or a punctuation mark collects what is not needed.",),
+            hints=("Where does it look in the sentence on screen: at which word, how far away?",),
             at=ATTENTION_WEIGHTS.path,
             misconception="A head does the same in every sentence.",
         ),

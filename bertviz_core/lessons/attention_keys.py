@@ -11,6 +11,7 @@ from bertviz_core.formula.numbers import format_number, format_percent, write_fi
 from bertviz_core.formula.texts import spell_controls, write_count
 from bertviz_core.lessons.lesson import Tried, Verdict, Worked
 from bertviz_core.lessons.scene import Scene
+from bertviz_core.lessons.sentences import find_token
 from bertviz_core.programs.names import SELF_ATTENTION
 
 _MASKED = -10_000.0  # a score that takes a token out
@@ -33,7 +34,10 @@ def _is_weight(scene: Scene, cell: Address) -> bool:
 
 
 def find_key(scene: Scene, cell: Address) -> int | str | None:
-    """The key of a weight in the row that is asked about."""
+    """The key of a weight in the row that is asked about; or the token itself, where that is clicked."""
+    token = find_token(scene, cell)
+    if token is not None:
+        return token
     if not _is_weight(scene, cell):
         return None
     if cell.at["query"] != scene.token:
@@ -65,7 +69,10 @@ def work_row(scene: Scene) -> Worked:
     return Worked(first, numbers, scene.find_attention("probs", query=scene.token, key=first))
 
 
-def find_pair(scene: Scene, cell: Address) -> int | None:
+def find_pair(scene: Scene, cell: Address) -> int | str | None:
+    """A row and a column; a token alone is neither."""
+    if find_token(scene, cell) is not None:
+        return "A token alone says nothing of two: click a cell of the matrix."
     return cell.at["query"] * len(scene.tokens) + cell.at["key"] if _is_weight(scene, cell) else None
 
 
@@ -130,7 +137,7 @@ def work_negative(scene: Scene) -> Worked:
         "p": format_percent(float(row[key])),
         "power": format_number(power),
     }
-    why = scene.find_attention("products", query=scene.token, key=key)
+    why = scene.find_attention("probs", query=scene.token, key=key)
     return Worked(2 if row[key] > 0 else 1, numbers, why)
 
 
@@ -264,8 +271,9 @@ def work_taken(scene: Scene) -> Worked:
         "tb": format_number(float(taken[b])),
         "times": write_fixed(float(taken[b] / taken[a]), 1),
     }
-    first = scene.head * scene.model.config.head_dim  # component of the head's part
-    why = SELF_ATTENTION.enter("context").in_layer(scene.layer).fix(token=scene.token, concat=first)
+    value = scene.trace[scene.find_attention("value", key=b)]
+    most = scene.head * len(value) + int(np.abs(value).argmax())  # the component in which it is felt most
+    why = SELF_ATTENTION.enter("context").in_layer(scene.layer).fix(token=scene.token, concat=most)
     return Worked(1, numbers, why)
 
 
@@ -275,6 +283,8 @@ def check_own(scene: Scene, text: str, guess: str) -> Verdict:
     mask = _find_mask(own)
     if mask is None:
         return Verdict(False, "Write a sentence with one [MASK].", counted=False)
+    if own.trace.encoding.ids == scene.trace.encoding.ids:
+        return Verdict(False, "That is the sentence on screen, whose weights can be seen: write another one.", False)
     own = replace(own, token=mask)
     row = own.read_row("probs")
     wanted = guess.strip().lower() or " "
@@ -297,7 +307,7 @@ def _find_mask(scene: Scene) -> int | None:
 def _tell_habit(before: Scene, own: Scene) -> str:
     """Whether the head did in the sentence before what it does in one's own."""
     mask = _find_mask(before)
-    if mask is None or before.trace.encoding.ids == own.trace.encoding.ids:
+    if mask is None:
         return "One sentence shows a case; others tell whether it is a habit."
     old = int(replace(before, token=mask).read_row("probs").argmax())
     new = int(own.read_row("probs").argmax())

@@ -58,7 +58,7 @@ def work_sum(scene: Scene) -> Worked:
         "was": write_fixed(was, 2),
         "added": write_fixed(added, 2),
         "sum": write_fixed(total, 2),
-        "straight": write_fixed(was + added, 2),
+        "straight": write_fixed(round(was, 2) + round(added, 2), 2),
         "less": write_fixed(abs(was - added), 2),
         "angle": format_degrees(angle),
         "root": write_fixed(float(np.hypot(was, added)), 2),

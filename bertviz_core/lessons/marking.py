@@ -113,6 +113,6 @@ def read_alike(text: str, scene: Scene) -> bool:
     return scene.model.tokenizer.encode(text).ids == scene.trace.encoding.ids
 
 
-def tell_score(right_at_once: Sequence[bool]) -> str:
-    """How many steps were right at the first try."""
-    return f"{sum(right_at_once)} of {len(right_at_once)} at the first try"
+def tell_score(right: Sequence[bool], at_once: Sequence[bool]) -> str:
+    """How many steps were right, and how many of them at the first try."""
+    return f"{sum(right)} of {len(right)} right, {sum(at_once)} at the first try"

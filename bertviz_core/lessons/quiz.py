@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from bertviz_core.lessons import attention, embeddings, layer, tokens, whatif, words
-from bertviz_core.lessons.lesson import Choose, Lesson, Pick, Step, Worked
+from bertviz_core.lessons.lesson import Ask, Choose, Lesson, Pick, Step, Worked
 from bertviz_core.lessons.scene import Scene
 from bertviz_core.lessons.tokens_picture import draw_tokens
 
@@ -23,17 +23,34 @@ _ASKED: tuple[tuple[Lesson, tuple[str, ...]], ...] = (
     (whatif.LESSON, ("looks", "without")),
 )
 _TEXTS: Mapping[str, str] = {  # where a lesson's own one explains what is asked
-    "hidden": "To hide a word, {name} is put in its place, and the pass runs again.",
-    "order": "A token enters the pass as the sum of three rows: of its word, of its position, and of its segment.",
+    "hidden": "To hide a word, {name} is put in its place, and the model runs again.",
+    "longest": "A token’s embedding, with which it enters the model, is the sum of three rows: of its word, of its "
+    "position and of its segment.",
+    "order": "One of the three rows of which a token’s embedding is the sum tells its position.",
     "mask": "A token can be masked out: its score becomes a very large negative number before the softmax.",
+    "plusone": "{word} has {p}. Its logit, the score that the softmax reads, is raised by 1, all others stay.",
+    "without": "“Without a head” can mean two things: all its weights are 0, or all are alike, so that it looks at all "
+    "tokens equally.",
+}
+_OPTIONS: Mapping[str, tuple[str, ...]] = {  # where a lesson's own ones hold the answer of another question
+    "without": ("Less than with all its weights 0", "About the same as then", "More than with all its weights 0"),
 }
 _MINUTES = 12
 
 
 def _ask(step: Step) -> Step:
     """A question of a lesson as the quiz asks it. What is picked is picked in a picture; all else stays covered."""
-    covers = ("headline", "drawer") if isinstance(step.ask, Pick) else ("page", "headline", "drawer")
-    return replace(step, covers=covers, text=_TEXTS.get(step.name, step.text))
+    covers = ("headline", "drawer") if isinstance(step.ask, Pick) else ("page", "headline", "drawer", "tokens")
+    return replace(step, covers=covers, text=_TEXTS.get(step.name, step.text), ask=_name_options(step))
+
+
+def _name_options(step: Step) -> Ask:
+    """What can be answered, in the quiz's own words where it has any."""
+    labels = _OPTIONS.get(step.name)
+    if labels is None or not isinstance(step.ask, Choose):
+        return step.ask
+    options = zip(step.ask.options, labels, strict=True)
+    return replace(step.ask, options=tuple(replace(option, label=label) for option, label in options))
 
 
 def _turn(step: Step, by: int) -> Step:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from bertviz_core.lessons import whatif_keys as keys
 from bertviz_core.lessons.attention_keys import name_keys
 from bertviz_core.lessons.lesson import Choose, Lesson, Need, OnPaper, Option, Pick, Step, Write, Wrong, otherwise
+from bertviz_core.lessons.sentences import find_token
 from bertviz_core.lessons.whatif_picture import draw_whatif
-from bertviz_core.lessons.words_keys import find_token, has_predictions
+from bertviz_core.lessons.words_keys import has_predictions
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 
 _PREDICTS = Need("this model has no LM head", has_predictions)
@@ -34,17 +35,17 @@ LESSON = Lesson(
             Choose(
                 (
                     Option(
-                        "It falls, by a tenth or more.",
+                        "It falls, by a tenth of that or more.",
                         "{p1}, from {p0}: it falls. Where a head looks did not show that; the run did.",
                         "That the head looks at {target} does not show that {word} needs it.",
                     ),
                     Option(
-                        "It changes by less than a tenth.",
+                        "It changes by less than a tenth of that.",
                         "{p1}, from {p0}. Where a head looks does not say how much the answer depends on it.",
                         "Leaving a head out need not show, but here it does.",
                     ),
                     Option(
-                        "It rises, by a tenth or more.",
+                        "It rises, by a tenth of that or more.",
                         "{p1}, from {p0}: it rises. A head can look hard at a token and be in the way of this word.",
                         "A head can be in the way of a word, but not this one, or not by so much.",
                     ),

@@ -17,6 +17,7 @@ from bertviz_core.lessons.lesson import (
     Wrong,
     otherwise,
 )
+from bertviz_core.lessons.sentences import find_token
 from bertviz_core.lessons.words_picture import draw_words
 
 _PREDICTS = Need("this model has no LM head", keys.has_predictions)
@@ -176,7 +177,7 @@ LESSON = Lesson(
             "Every position: the top five at every position",
             "The LM head can be asked at any token, hidden or not. At {sure}, it says {says} with {most}.",
             "Pick the visible word of the sentence at which the model is least sure: its first word has least there.",
-            Pick(name_keys, keys.find_token),
+            Pick(name_keys, find_token),
             keys.work_visible,
             hints=(
                 "Special tokens do not count.",

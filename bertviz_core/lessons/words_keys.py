@@ -25,7 +25,6 @@ _RANKED = 12  # entries among which two are looked for
 _LEAST_SHARE, _MOST_SHARE = 0.01, 0.36  # of an entry whose logit is raised by 1: e times as much is below 1
 _ROW, _BIAS = Address("cls.predictions.decoder.weight"), Address("cls.predictions.decoder.bias")
 _VECTOR = Address("cls.predictions.transform.LayerNorm")
-_IDS = "input_ids"
 
 
 def quote_entry(scene: Scene, vocab: int) -> str:
@@ -283,11 +282,6 @@ def _tell_least(scene: Scene, token: int) -> str:
     if top == own:
         return f"{leads} itself leads, with no more than {share}"
     return f"{leads} leads with {share}, before {its} itself with {format_percent(float(shares[own]))}"
-
-
-def find_token(_: Scene, cell: Address) -> int | None:
-    """The token whose chip was clicked."""
-    return cell.at.get("token") if cell.path == _IDS else None
 
 
 def is_invisible(tried: Tried) -> bool:

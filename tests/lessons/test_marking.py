@@ -139,5 +139,5 @@ def test_a_place_in_a_pass_is_worked_out_once(rome):
 
 
 def test_the_score():
-    assert marking.tell_score([True, False, True]) == "2 of 3 at the first try"
-    assert marking.tell_score([]) == "0 of 0 at the first try"
+    assert marking.tell_score([True, True, False], [True, False, False]) == "2 of 3 right, 1 at the first try"
+    assert marking.tell_score([], []) == "0 of 0 right, 0 at the first try"

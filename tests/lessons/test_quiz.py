@@ -83,16 +83,35 @@ def test_an_answer_is_noted_without_a_word_of_whether_it_is_right(open_step, num
     assert not at.exception and not asked.exception
     assert count_covers(at) == count_covers(asked)
     said, labels = read_words(at), [each.label for each in at.main.get("button")]
-    assert "Noted." in said and "It is so." not in said
+    assert "Noted" in said and "It is so." not in said
     assert not {"Show me", "Hint", "Check"} & set(labels) and ">Why<" not in said
     assert "Hint" not in [each.label for each in asked.main.get("button")]
     assert any(label.startswith("Next: ") for label in labels)
 
 
+@pytest.mark.parametrize("page", ["learn", "heads", "predictions", ""])
+def test_no_other_page_tells_anything_while_the_quiz_asks(open_step, page):
+    for number, step in enumerate(BEFORE.steps, 1):
+        if step.name in ("direction", "sum", "looks") and step.page != page:
+            at = open_step(BEFORE.name, number, page, text=BEFORE.text)
+            assert count_covers(at) == 1 and not at.get("plotly_chart") and "bv-card-picture" not in read_words(at)
+
+
+def test_no_question_holds_the_answer_of_another(bundled):
+    """Nor its own, but among its options."""
+    for form in QUIZZES:
+        scene = make_scene(bundled, form.text)
+        worked = [work_out(form.name, step, scene) for step in form.steps]
+        for i, (step, each) in enumerate(zip(form.steps, worked, strict=True)):
+            asked = fill(f"{step.text} {step.task}", each.numbers) + " ".join(list_options(step, scene, each))
+            looks = next(j for j, other in enumerate(form.steps) if other.name == "looks")
+            assert i == looks or worked[looks].numbers["p1"] not in asked
+
+
 def test_a_question_has_its_one_try_at_any_layer(open_step):
     answered = {(BEFORE.name, 0, ""): Answered(verdict=Verdict(False, "It is so."), wrong=1)}
     at = open_step(BEFORE.name, 1, BEFORE.steps[0].page, {"lesson-answers": answered}, text=BEFORE.text, layer="5")
-    assert "Noted." in read_words(at)
+    assert "Noted" in read_words(at)
 
 
 def test_another_sentence_is_not_asked_about(open_step):

@@ -144,5 +144,5 @@ def test_the_end_says_what_one_can_do_and_what_to_look_at_again(open_step):
     at = open_step("attention", "end", "learn")
     assert not at.exception
     lesson = find_lesson("attention")
-    assert f"0 of {len(lesson.steps)} at the first try" in read_words(at)
+    assert f"0 of {len(lesson.steps)} right, 0 at the first try" in read_words(at)
     assert all(escape(each) in read_words(at) for each in lesson.after)

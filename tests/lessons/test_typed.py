@@ -11,6 +11,7 @@ from bertviz_core.formula.address import parse
 from bertviz_core.lessons import attention_keys, marking, whatif_keys, words_keys
 from bertviz_core.lessons.catalogue import LESSONS, find_lesson
 from bertviz_core.lessons.lesson import Choose, otherwise
+from bertviz_core.lessons.sentences import find_token
 from bertviz_core.ui.frame.site import PAGES
 from tests.factory import random_checkpoint
 from tests.lessons.scenes import find_scene, make_scene
@@ -110,12 +111,14 @@ def test_clicks_that_are_meant_and_others(small):
     assert "there" in attention_keys.find_key(small, cell.fix(query=1))
     assert attention_keys.find_key(small, cell.fix(head=(small.head + 1) % 3)) is None
     assert attention_keys.find_pair(small, cell.fix(query=1, key=2)) == len(small.tokens) + 2
+    token = parse("input_ids[token=4]")
+    assert attention_keys.find_key(small, token) == 4 and "click a cell" in attention_keys.find_pair(small, token)
     assert whatif_keys.find_head(small, parse("encoder.layer.1.attention.self.probs[head=2]")) == 5
     assert whatif_keys.find_head(small, parse("encoder.layer.1.attention.self.probs[head=2,query=0,key=0]")) == 5
     assert whatif_keys.name_heads(small)[5] == "layer 1, head 2"
-    assert words_keys.find_token(small, parse("input_ids[token=4]")) == 4
+    assert find_token(small, parse("input_ids[token=4]")) == 4
     for other in ("embeddings.sum[token=1,hidden=2]", "encoder.layer.1.attention.self.query[head=2,query=0,d_k=0]"):
-        assert words_keys.find_token(small, parse(other)) is None
+        assert find_token(small, parse(other)) is None
         assert whatif_keys.find_head(small, parse(other)) is None
         assert attention_keys.find_key(small, parse(other)) is None
 
@@ -154,7 +157,6 @@ def _force(scene, key):
 @pytest.mark.parametrize(
     ("before", "top", "text", "own_top", "said"),
     [
-        ("the [MASK] sat.", 1, "the [MASK] sat.", 1, "One sentence shows a case"),
         ("the cat sat.", 1, "the [MASK] sat.", 1, "One sentence shows a case"),
         ("the [MASK] sat.", 1, "in the [MASK].", 2, "before it was the token 1 place before it, too: that speaks for"),
         ("the [MASK] sat.", 0, "in the [MASK].", 1, "before it was the token 2 places before it, too: that speaks for"),

@@ -6,6 +6,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import blake2b
 from html import escape
 
 import streamlit as st
@@ -45,6 +46,12 @@ class Answered:
     def at_once(self) -> bool:
         """Whether the first answer was right."""
         return self.right and not self.wrong and not self.shown
+
+
+def is_over(lesson: Lesson, step: Step, answered: Answered) -> bool:
+    """Whether nothing is asked any more: it was answered rightly, or shown, or had its one try."""
+    once = step.once or lesson.quiz
+    return answered.right or answered.shown or (once and answered.verdict is not None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +98,8 @@ class Sitting:
 
     @property
     def over(self) -> bool:
-        """Whether nothing is asked any more: it was answered, or shown, or had its one try."""
-        answered = self.answered
-        once = self.step.once or self.lesson.quiz
-        return answered.right or answered.shown or (once and answered.verdict is not None)
+        """Whether nothing is asked any more."""
+        return is_over(self.lesson, self.step, self.answered)
 
     @property
     def in_view(self) -> bool:
@@ -146,9 +151,9 @@ _PROPOSED = Key("lesson-proposed", 0)  # how many answers were proposed in pictu
 
 
 def name_pass(scene: Scene) -> str:
-    """What tells passes apart for which an answer holds."""
-    encoding = scene.trace.encoding
-    return f"{scene.model.name} {'-'.join(map(str, encoding.ids))} {scene.layer} {scene.head} {scene.token}"
+    """What tells passes apart for which an answer holds: of any length of sentence as short, as browsers keep it."""
+    said = f"{scene.model.name} {scene.trace.encoding.ids} {scene.layer} {scene.head} {scene.token}"
+    return blake2b(said.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def read_answered(lesson: Lesson, number: int, about: str) -> Answered:
@@ -230,6 +235,8 @@ def is_covered(what: str) -> bool:
     if sitting is None or not sitting.covers:
         return False
     covers = sitting.step.covers
+    if sitting.lesson.quiz and not sitting.here:
+        return what != "tokens" or what in covers  # of the quiz's sentence, every page tells something
     if what in _SPECIAL:
         return what in covers and (sitting.here or what == "drawer")
     return any(part in what for part in covers if part not in _SPECIAL)
@@ -249,6 +256,14 @@ def cover(of: str) -> Generator[None]:
         show_cover(of)
         with keep_unsent():
             yield
+
+
+def find_answer() -> Address | None:
+    """The cell that explains the answer of the step that is open here, once that is over."""
+    sitting = read_open()
+    if sitting is None or not (sitting.ready and sitting.over and sitting.here) or sitting.lesson.quiz:
+        return None
+    return sitting.worked.why
 
 
 def count_proposed() -> int:

@@ -12,7 +12,7 @@ import streamlit as st
 from bertviz_core.errors import BertvizError
 from bertviz_core.formula.texts import spell_controls
 from bertviz_core.lessons.catalogue import LESSONS, QUIZZES, find_lesson
-from bertviz_core.lessons.lesson import Choose, Lesson, Number, Pick, Slide, Verdict, Write
+from bertviz_core.lessons.lesson import Choose, Lesson, Number, Pick, Slide, Step, Verdict, Write
 from bertviz_core.lessons.marking import (
     fill,
     list_options,
@@ -31,6 +31,7 @@ from bertviz_core.ui.frame.lesson import (
     Answered,
     Sitting,
     close_lesson,
+    is_over,
     list_answered,
     read_open,
     take_said,
@@ -102,15 +103,18 @@ def _show_head(sitting: Sitting, folded: bool) -> None:
 def show_dots(lesson: Lesson, answered: tuple[Answered, ...], here: int | None = None) -> None:
     """A link to each step, which says what became of it."""
     for i, each in enumerate(answered):
-        became = "here" if i == here else _name_state(lesson, each)
+        became = "here" if i == here else _name_state(lesson, lesson.steps[i], each)
         with st.container(key=f"lesson-dot-{lesson.name}-{i}-{became}", width="content"):
             show_way(lesson, i, str(i + 1), "lesson-dot", type="tertiary", help=lesson.steps[i].title)
 
 
-def _name_state(lesson: Lesson, answered: Answered) -> str:
-    if lesson.quiz:
-        return "once" if answered.verdict else "open"
-    return "once" if answered.at_once else "right" if answered.right else "open"
+def _name_state(lesson: Lesson, step: Step, answered: Answered) -> str:
+    """What became of a step; of the quiz no more than whether it was answered, and of a lesson how."""
+    if not is_over(lesson, step, answered):
+        return "open"
+    if lesson.quiz or answered.at_once:
+        return "once"
+    return "right" if answered.right else "told"
 
 
 def _fold(folded: bool) -> None:
@@ -191,7 +195,7 @@ def _show_said(sitting: Sitting) -> None:
     """What came back; before an answer, how one is given."""
     said, answered = take_said(), sitting.answered
     if sitting.lesson.quiz and sitting.over:
-        told = "Noted. How many were right you see behind the last question."
+        told = f"Noted{_tell_chosen(sitting)}. How many were right is told after the last question."
     elif answered.shown:
         told = f"It is {tell_key(sitting.step, sitting.scene, sitting.worked)}."
     elif answered.verdict is not None:
@@ -214,10 +218,17 @@ def _show_said(sitting: Sitting) -> None:
             st.button("Show me", key="lesson-show", on_click=_show_answer, args=(sitting,))
 
 
+def _tell_chosen(sitting: Sitting) -> str:
+    """What was chosen, where that is still known."""
+    chosen = state.find(sitting.answer)
+    options = list_options(sitting.step, sitting.scene, sitting.worked)
+    return f": {options[chosen].rstrip('.')}" if isinstance(chosen, int) and chosen < len(options) else ""
+
+
 def _name_verdict(sitting: Sitting) -> str:
     if sitting.answered.right:
         return "Right."
-    return "Otherwise." if sitting.step.once else "Not yet."
+    return "It came out differently." if sitting.step.once else "Not yet."
 
 
 def _show_answer(sitting: Sitting) -> None:

@@ -13,7 +13,7 @@ from bertviz_core.lessons.lesson import Lesson
 from bertviz_core.lessons.marking import tell_score
 from bertviz_core.lessons.quiz import BEFORE
 from bertviz_core.ui.components.selectors import read_css
-from bertviz_core.ui.frame.lesson import Answered, find_ended, list_answered, make_scene, name_end
+from bertviz_core.ui.frame.lesson import Answered, find_ended, is_over, list_answered, make_scene, name_end
 from bertviz_core.ui.frame.lesson_guide import forget_answers
 from bertviz_core.ui.frame.lesson_strip import show_dots, show_way
 from bertviz_core.ui.frame.view import View
@@ -36,10 +36,8 @@ def show_end(view: View) -> None:
         return
     again = [i for i, each in enumerate(answered) if not each.at_once]
     with st.container(border=True, key="panel-learn-end", gap=None):
-        st.html(
-            f'<h2 tabindex="-1" data-step="{name_end()}">{escape(lesson.title)}: '
-            f"{tell_score([each.at_once for each in answered])}</h2>{_list_after(lesson)}"
-        )
+        score = tell_score([each.right for each in answered], [each.at_once for each in answered])
+        st.html(f'<h2 tabindex="-1" data-step="{name_end()}">{escape(lesson.title)}: {score}</h2>{_list_after(lesson)}')
         with st.container(horizontal=True, key="learn-again"):
             for i in again:
                 show_way(lesson, i, f"Look again: {lesson.steps[i].title}", "learn-again")
@@ -81,7 +79,8 @@ def _show_card(view: View, number: int, lesson: Lesson, answered: tuple[Answered
     st.html(
         f"<h2><span>{number}</span> {escape(lesson.title)}</h2><p>{escape(about)}</p>{_list_after(lesson)}",
     )
-    todo = next((i for i, each in enumerate(answered) if not (each.right or each.shown)), 0)
+    pairs = zip(lesson.steps, answered, strict=True)
+    todo = next((i for i, (step, each) in enumerate(pairs) if not is_over(lesson, step, each)), 0)
     begun = any(each.verdict for each in answered)
     label = f"Go on: {lesson.steps[todo].title}" if begun and todo else "Again" if begun else "Start"
     with st.container(horizontal=True, vertical_alignment="center", key=f"learn-start-{lesson.name}"):

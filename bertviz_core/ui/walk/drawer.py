@@ -19,7 +19,7 @@ from bertviz_core.ui.frame import choices, site, state, url
 from bertviz_core.ui.frame.bar import NOTHING_BESIDE
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
-from bertviz_core.ui.frame.lesson import find_proposed, is_covered
+from bertviz_core.ui.frame.lesson import find_answer, find_proposed, is_covered
 from bertviz_core.ui.frame.overflow import kept_usable
 from bertviz_core.ui.frame.told import Told, find_told, read_number
 from bertviz_core.ui.frame.view import View
@@ -45,7 +45,7 @@ def show_drawer(view: View) -> None:
     choices.rerun_if_asked()
     covered = is_covered("drawer")
     walked = () if covered else read_walk()
-    own = None if walked or covered else read_number(view.trace)
+    own = None if walked or covered else find_answer() or read_number(view.trace)
     proposed = find_proposed()
     way = walked or ((own,) if own else ())
     shown = _try(view, way[-1]) if way else None

@@ -14,6 +14,7 @@ const NEXT = '[class*="st-key-lesson-next-"] button, [class*="st-key-learn-next-
 /** @type {Record<string, string>} */
 const NAMED = { tokens: ".st-key-tokens", map: ".st-key-map" };
 const ASKED = "data-asked", PICKS = "data-picks"; // the step's number; whether it is answered in there
+const HIGH = "--bv-strip";
 const SETTLING = 6000; // milliseconds in which what is drawn later may push the asked part out of sight again
 const MARGIN = 14; // pixels between the ring and what covers the page
 
@@ -104,6 +105,7 @@ export class Guide {
   settle() {
     const asked = findAsked(this.data.at);
     mark(asked, this.data);
+    measure();
     if (asked && performance.now() < this.until) bring(asked);
     this.leadOn();
     this.holdOn();
@@ -171,6 +173,12 @@ function mark(asked, { number, picks } = {}) {
   }
   if (asked && asked.getAttribute(ASKED) !== String(number)) asked.setAttribute(ASKED, String(number));
   asked?.toggleAttribute(PICKS, Boolean(picks));
+}
+
+// How high the strip is, for what stands above it.
+function measure() {
+  const high = `${document.querySelector(STRIP)?.getBoundingClientRect().height ?? 0}px`, { style } = document.documentElement;
+  if (style.getPropertyValue(HIGH) !== high) style.setProperty(HIGH, high);
 }
 
 // Between what stays above and the strip; of what is higher than that, the beginning.
