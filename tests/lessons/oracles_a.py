@@ -245,7 +245,8 @@ def add(scene, _):
     x, o, r = (float(np.linalg.norm(each)) for each in (was, added, was + added))
     angle = math.degrees(math.acos(float(was @ added) / x / o))
     way = "about that" if 85 <= angle <= 95 else "less" if angle < 90 else "more"
-    three = {"was": two(x), "added": two(o), "sum": two(r), "straight": two(round(x, 2) + round(o, 2)), "less": two(abs(x - o))}
+    three = {"was": two(x), "added": two(o), "sum": two(r), "less": two(abs(x - o))}
+    three["straight"] = two(round(x, 2) + round(o, 2))
     root = two(math.sqrt(x * x + o * o))
     return 1, {"here": name(scene, scene.token), "angle": format_degrees(angle), "root": root, "way": way, **three}
 

@@ -92,7 +92,7 @@ def draw_terms(terms: np.ndarray, bias: float | None) -> str:
     body += [
         _line(0, zero, WIDTH, zero, "bv-axis"),
         _draw_raised(f"{len(up):,} raise it  +{format_short(float(up.sum()))}", zero),
-        _text(0, 84, f"{len(down):,} lower it  {format_short(float(down.sum()))}", "bv-negtext"),
+        _draw_lowered(f"{len(down):,} lower it  {format_short(float(down.sum()))}", zero),
     ]
     return _svg(132, [*body, *_draw_balance(float(up.sum()), float(-down.sum()), bias)], "The terms, largest first")
 
@@ -100,6 +100,11 @@ def draw_terms(terms: np.ndarray, bias: float | None) -> str:
 def _draw_raised(text: str, zero: float) -> str:
     """What raises a sum, where no bars are: above those that lower it, or where these begin."""
     return _text(WIDTH, 14, text, "bv-end bv-owntext") if zero > _ROOM else _text(0, zero + 16, text, "bv-owntext")
+
+
+def _draw_lowered(text: str, zero: float) -> str:
+    """What lowers a sum: at the left end of the bars that do; or, where they have no room, below what raises it."""
+    return _text(WIDTH, 32, text, "bv-end bv-negtext") if zero > 82 - _ROOM else _text(0, 84, text, "bv-negtext")
 
 
 def _draw_balance(up: float, down: float, bias: float | None) -> list[str]:
