@@ -1,12 +1,13 @@
 """Learn: lessons that ask, and are marked from the pass."""
 
 from bertviz_core.ui.frame.shell import open_page
-from bertviz_core.ui.views import learn
+from bertviz_core.ui.views import learn, learn_pictures
 
 view = open_page(
     "learn",
     "You answer by clicking, typing and running the model. What gives an answer away stays covered; each answer is "
     "marked from the forward pass that you see.",
+    more=learn_pictures.tell_changes,
 )
 learn.show_end(view)
 learn.show_catalogue(view)

@@ -112,6 +112,10 @@ SAID = {
         "layers", {"embeddings.LayerNorm[token=5]": 0.5}, {},
         "a change lets some end otherwise.", "so the norm depends mostly on its γ.",
     ),
+    "pictures of lessons, which are about the pass without changes": (
+        "learn", {f"{L3}.attention.self.probs[head=7]": 0.0}, {},
+        "The pictures below show it without your changes, and so do lessons begin.", None,
+    ),
     "numbers that neither the model computed nor its checkpoint has": (
         "", {f"{L3}.attention.self.probs[head=7]": 0.0}, {}, "Some are put there by a change.", None,
     ),

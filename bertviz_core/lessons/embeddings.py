@@ -146,8 +146,8 @@ LESSON = Lesson(
             "Word order",
             "predictions",
             "The list of predictions, after the run",
-            "Attention compares every token with every other one. Nothing in it knows which stands first: that is "
-            "only in the position rows.",
+            "Attention compares every token with every other one. Nothing in it knows which stands first: "
+            "within a sentence that is only in the position rows.",
             "Predict: all position rows are set to 0. Does “{top}” still lead at {here}?",
             Choose(
                 (
@@ -158,8 +158,8 @@ LESSON = Lesson(
                     ),
                     Option(
                         "No, another entry leads",
-                        "Now {guesses}. What BERT knew of the order is gone: to it this is a bag of tokens.",
-                        "It could have been: nothing tells the order any more.",
+                        "Now {guesses}. What BERT knew of word order is gone: to it a sentence is a bag of tokens.",
+                        "It could have been: nothing tells the order of words any more.",
                     ),
                     Option(
                         "The pass stops with an error",
@@ -170,7 +170,7 @@ LESSON = Lesson(
                 run=keys.drop_positions,
             ),
             keys.work_order,
-            hints=("Without positions the model has a bag of tokens.",),
+            hints=("Without positions a sentence is a bag of tokens.",),
             need=Need("this model has no LM head to ask", keys.can_order),
             at="cls.predictions.probs",
             misconception="The model reads from left to right, so it knows the order.",

@@ -238,7 +238,7 @@ LESSON = Lesson(
             Number(0),
             keys.work_when,
             hints=("The dark cells are “{top}”. Where do they reach the top row?",),
-            right="Layer {layer}: from there on it {stays}. Just before it is {place}.",
+            right="After layer {layer} it {stays}. Just before it is {place}.",
             wrong=(
                 Wrong(keys.is_no_layer, "The layers are 0 to {last}. Type one of these."),
                 Wrong(keys.is_late, "It leads earlier than that."),

@@ -15,9 +15,15 @@ from bertviz_core.formula.texts import shorten, spell_controls
 from bertviz_core.lessons.layer_keys import read_sum
 from bertviz_core.lessons.scene import Scene
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
+from bertviz_core.ui.frame.view import View
 
 _BARS, _COLUMNS, _TOKENS, _LETTERS = 5, 96, 16, 10  # bars; components, tokens and letters that have room
 _ROWS = (("word", "word_embeddings"), ("+ position", "position_embeddings"), ("= sum", "sum"))
+
+
+def tell_changes(view: View) -> str:
+    """That pictures and lessons are about the pass without what is changed in it, where anything is."""
+    return "The pictures below show it without your changes, and so do lessons begin." if view.outcome.changed else ""
 
 
 def render_picture(lesson: str, scene: Scene) -> str:
