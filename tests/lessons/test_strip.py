@@ -14,7 +14,7 @@ from bertviz_core.lessons.catalogue import LESSONS, find_lesson
 from bertviz_core.lessons.lesson import Slide, Verdict, Write
 from bertviz_core.lessons.marking import fill, work_out
 from bertviz_core.lessons.quiz import BEFORE
-from bertviz_core.ui.frame.lesson import Answered, Sitting, name_pass
+from bertviz_core.ui.frame.lesson import KEPT, Answered, Sitting, name_pass
 from bertviz_core.ui.frame.site import PAGES
 from tests.factory import random_checkpoint
 from tests.lessons.scenes import make_scene
@@ -103,6 +103,18 @@ def test_a_lesson_or_step_that_there_is_not_is_named(open_step, lesson, step, to
     at = open_step(lesson, step)
     assert not at.exception
     assert any(told in each.value for each in at.info)
+
+
+def test_the_place_of_the_drawer_is_kept_until_it_comes_with_the_answer(open_step, bundled):
+    waiting = open_step("attention", 1, "attention", text=ATTENTION.text)
+    assert KEPT in read_html(waiting) and "bv-drawer-title" not in read_words(waiting)
+    step, scene = ATTENTION.steps[1], make_scene(bundled, ATTENTION.text)
+    answered = {(ATTENTION.name, 1, name_pass(scene)): Answered(verdict=Verdict(True, "It is so."))}
+    over = open_step("attention", 2, "attention", {"lesson-answers": answered}, text=ATTENTION.text)
+    assert KEPT not in read_html(over)
+    assert f'data-address="{step.work(scene).why}"' in read_words(over), "the drawer explains what was asked"
+    quiz = open_step(BEFORE.name, 5, BEFORE.steps[4].page, text=BEFORE.text)
+    assert KEPT not in read_html(quiz) and "bv-drawer-title" not in read_words(quiz)
 
 
 def test_a_lesson_explains_its_words_and_the_quiz_asks_about_them(open_step):

@@ -50,12 +50,14 @@ def test_a_click_proposes_and_check_marks_it(app, rome):
     click_weight(app, second)
     expect(app.page.locator(STRIP).get_by_role("combobox")).to_have_value(f"{second} {rome.tokens[second]}")
     assert app.page.locator("#bv-drawer-title").count() == 0
+    wide = app.find(":--heatmap").first.bounding_box()["width"]
     press(app, "Check")
     expect(verdict(app)).to_contain_text(f"Not yet. You chose “{rome.tokens[second]}”")
     click_weight(app, key)
     press(app, "Check")
     expect(verdict(app)).to_contain_text("Right.")
     expect(app.page.locator("#bv-drawer-title")).to_be_visible()
+    assert app.find(":--heatmap").first.bounding_box()["width"] == wide, "the drawer has its place already"
     press(app, "Next: Which way")
     assert (app.query["lesson"], app.query["step"]) == ("attention", "2")
     assert not app.trouble

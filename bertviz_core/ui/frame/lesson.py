@@ -249,6 +249,15 @@ def show_cover(of: str = "") -> None:
     st.html(f'<div class="bv-cover" role="note" data-of="{escape(of)}">Covered {until}</div>')
 
 
+KEPT = '<div class="bv-kept" role="note">Explained here once you have answered</div>'  # where the drawer will stand
+
+
+def is_coming() -> bool:
+    """Whether the drawer comes with the answer of the step that is open here: its place is kept, and nothing moves."""
+    sitting = read_open()
+    return sitting is not None and sitting.covers and sitting.here and not sitting.lesson.quiz
+
+
 @contextmanager
 def cover(of: str) -> Generator[None]:
     """Stand in for what is drawn inside: it is worked out, and not sent. of: the addresses that its card names."""

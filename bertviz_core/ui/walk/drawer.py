@@ -19,7 +19,7 @@ from bertviz_core.ui.frame import choices, site, state, url
 from bertviz_core.ui.frame.bar import NOTHING_BESIDE
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
-from bertviz_core.ui.frame.lesson import find_answer, find_proposed, is_covered
+from bertviz_core.ui.frame.lesson import KEPT, find_answer, find_proposed, is_coming, is_covered
 from bertviz_core.ui.frame.overflow import kept_usable
 from bertviz_core.ui.frame.told import Told, find_told, read_number
 from bertviz_core.ui.frame.view import View
@@ -60,7 +60,7 @@ def show_drawer(view: View) -> None:
         elif shown is not None:
             _show_refused(view, way, shown)
         else:
-            st.html(NOTHING_BESIDE)
+            st.html(KEPT if is_coming() and read_number(view.trace) else NOTHING_BESIDE)
         if is_cut():
             st.caption(f"This link holds more than the {LONGEST} numbers that a walk may have. The rest was left out.")
     url.publish()
