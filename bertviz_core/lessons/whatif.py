@@ -160,7 +160,7 @@ LESSON = Lesson(
             "predictions",
             "Most likely words, after the run",
             "“Without a head” can mean two things. With all weights 0, {own} hands on nothing, and {word} has {z} in "
-            "place of {p0}. With uniform weights the head looks at all tokens alike.",
+            "place of {p0}. With uniform weights the head looks at all tokens but padding alike.",
             "Predict: what does {word} have with uniform weights in this head?",
             Choose(
                 (
