@@ -30,7 +30,7 @@ _TEXTS: Mapping[str, str] = {  # where a lesson's own one explains what is asked
     "mask": "A token can be masked out: its score becomes a very large negative number before the softmax.",
     "plusone": "{word} has {p}. Its logit, the score that the softmax reads, is raised by 1, all others stay.",
     "without": "“Without a head” can mean two things: all its weights are 0, or all are alike, so that it looks at all "
-    "tokens equally.",
+    "tokens equally. Here it is {own}.",
 }
 _OPTIONS: Mapping[str, tuple[str, ...]] = {  # where a lesson's own ones hold the answer of another question
     "without": ("Less than with all its weights 0", "About the same as then", "More than with all its weights 0"),
