@@ -198,6 +198,15 @@ test("each head has its button, with its notes; the chosen one is described", ()
   assert.deepEqual(chosen, [[0, 1]]);
 });
 
+test("another model's map has as many layers and heads as that model", () => {
+  const { map } = openMap();
+  map.show({ ...map.header, shape: [3, 1, 2], chosen: [2, 0], notes: [["a"], ["b"], ["c"]] }, new Uint8Array(12));
+  assert.deepEqual(map.buttons.map(({ attributes }) => attributes["aria-label"]),
+    ["layer 0, head 0, a", "layer 1, head 0, b", "layer 2, head 0, c"]);
+  assert.deepEqual([map.frame.attributes["aria-rowcount"], map.frame.attributes["aria-colcount"]], ["3", "1"]);
+  assert.equal(map.frame.children.filter(({ attributes }) => attributes.role === "row").length, 3);
+});
+
 test("arrows, Home and End lead over the map and no further", () => {
   const { map } = openMap();
   const press = (target, key) => map.frame.send("keydown", { target, key });

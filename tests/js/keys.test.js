@@ -28,6 +28,9 @@ test("at the pass the cursor begins at the chosen layer's attention, and goes fr
   assert.deepEqual(cursor(canvas), ["output.0", { row: 3, column: 7 }]);
   press(canvas, "ArrowRight", { ctrlKey: true });
   assert.deepEqual(cursor(canvas), ["ribbons.1", { row: 3 }]);
+  press(canvas, "ArrowLeft", { ctrlKey: true });
+  assert.deepEqual(cursor(canvas), ["output.0", { row: 3, column: 0 }], "with Ctrl a stage begins at its first cell");
+  press(canvas, "ArrowRight", { ctrlKey: true });
   press(canvas, "ArrowUp");
   assert.deepEqual(cursor(canvas)[1], { row: 2 });
 });

@@ -163,3 +163,19 @@ test("Enter does not check what was proposed before one went on, or was nowhere 
   assert.equal(press(), false);
   assert.equal(checked.length, 0);
 });
+
+test("a lesson that is left hears nothing any more, one that is shown again hears each key once", () => {
+  const { document, window } = openPage();
+  const count = () => document.countListeners() + window.countListeners();
+  const guide = new Guide(makeElement());
+  const data = { step: "attention 1", at: "", stage: "open", number: 1, picks: false, proposed: 0 };
+  const first = guide.show(data), heard = count();
+  assert.ok(heard > 0);
+  const second = guide.show(data);
+  guide.close(first); // after which it was shown again
+  assert.equal(count(), heard);
+  guide.close(second);
+  assert.equal(count(), 0);
+  guide.show(data);
+  assert.equal(count(), heard);
+});

@@ -50,7 +50,7 @@ test("a link is followed here, but for whoever wants it elsewhere", () => {
   const { sent, document } = open();
   const link = makeSaying({ step: "b" });
   link.found["is a[href]"] = true;
-  assert.ok(!click(document, link, { ctrlKey: true }).defaultPrevented);
+  for (const key of ["ctrlKey", "metaKey", "shiftKey"]) assert.ok(!click(document, link, { [key]: true }).defaultPrevented, key);
   assert.deepEqual(sent, []);
   assert.ok(click(document, link).defaultPrevented);
   assert.deepEqual(sent, [["step", "b"]]);

@@ -120,6 +120,13 @@ test("points: round marks as large as they are drawn, from left to right", () =>
   assert.match(offer.describe({ row: 1 }), /^token 1: /);
 });
 
+test("points that stand above one another are gone through from the top down", () => {
+  const points = [[1, 1], [1, 2], [0, 1.5]].map(([x, y]) => ({ x, y }));
+  const offer = listOffers(makeChart("scatter", points, { meta: "a[token={n}]" }))[0];
+  const walk = (row) => offer.move({ row }, "ArrowDown").row;
+  assert.deepEqual([walk(2), walk(1), walk(0)], [1, 0, 0]);
+});
+
 test("what is hidden, of another kind or without addresses offers nothing", () => {
   const chart = (type, trace) => listOffers(makeChart(type, [{ x: 1, y: 1 }], trace));
   assert.deepEqual(chart("scatter", { meta: undefined }), []);

@@ -5,6 +5,10 @@ class Style {
   setProperty(name, value) {
     this[name] = value;
   }
+
+  getPropertyValue(name) {
+    return this[name] ?? "";
+  }
 }
 
 class FakeElement {
@@ -58,6 +62,10 @@ class FakeElement {
   replaceChildren(...parts) {
     this.children = [];
     this.append(...parts);
+  }
+
+  prepend(part) {
+    this.insertBefore(part, this.firstChild);
   }
 
   insertBefore(part, next) {

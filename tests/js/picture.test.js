@@ -3,8 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { savePicture } from "../../bertviz_core/ui/components/listener/picture.js";
 import { keepXml } from "../../bertviz_core/ui/components/listener/taken.js";
-import { listScenes } from "../../bertviz_core/ui/components/shared/plotly_inside.js";
+import { CHART, listScenes } from "../../bertviz_core/ui/components/shared/plotly_inside.js";
+import { makeElement, openPage } from "./page.js";
 
 test("what Plotly draws in space stands where its part of the chart is, counted from the top", () => {
   const scene = { domain: { x: [0.1, 0.5], y: [0.2, 0.9] }, _scene: { toImage: (form) => `as ${form}` } };
@@ -18,4 +20,22 @@ test("what Plotly draws in space stands where its part of the chart is, counted 
 test("a saved picture can be opened whatever the sentence holds", () => {
   assert.equal(keepXml("a\u0001b\u001b\0\ufffe\uffff\ud800c"), "a\ufffdb\ufffd\ufffd\ufffd\ufffd\ufffdc");
   assert.equal(keepXml("<p>\tعربي 🫠\r\n\u007f</p>"), "<p>\tعربي 🫠\r\n\u007f</p>");
+});
+
+test("a saved picture is as high as all lines of its caption need", async () => {
+  let picture;
+  const { document } = openPage({ XMLSerializer: class { serializeToString(made) { picture = made; return ""; } } });
+  document.styleSheets = [];
+  const [asked, panel, chart] = [makeElement("button"), makeElement(), makeElement()];
+  Object.assign(asked.dataset, { title: "A title", address: "a.probs" });
+  asked.found['[class*="st-key-panel-"]'] = panel;
+  panel.found[CHART] = [chart];
+  Object.assign(chart, { box: { left: 50, top: 60, width: 500, height: 200 }, _fullLayout: { _size: {}, _subplots: {} } });
+  const sentence = Array.from({ length: 60 }, (_, i) => `word${i}`).join(" ");
+  await savePicture(asked, "svg", { caption: { checkpoint: "small", sentence }, colors: { text: "black", faint: "grey", surface: "white" } });
+  const lines = picture.children.filter(({ tagName }) => tagName === "text");
+  assert.ok(lines.length > 6, "the sentence has several lines");
+  const room = Number(picture.attributes.height) - Math.max(...lines.map(({ attributes }) => Number(attributes.y)));
+  assert.ok(room > 10 && room < 30, `${room} pixels below the last line`);
+  assert.ok(lines.every(({ attributes }) => Number(attributes.y) > 200), "all stand below the chart");
 });

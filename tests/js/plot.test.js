@@ -83,3 +83,13 @@ test("what is read out stands beside its cell, over none of it, and within the c
     else ["Home", "ArrowDown"].forEach(press);
   }
 });
+
+test("a row's name is that token's, also where the chart is enlarged before a room", () => {
+  const { plot, drawn } = openPlot();
+  drawn.clientWidth = 400;
+  for (const large of [1, 2]) {
+    drawn.box = { left: 100, top: 50, width: 400 * large, height: 180 * large };
+    const name = (down) => plot.readName({ clientX: 90, clientY: 50 + down * large });
+    assert.deepEqual([name(10), name(100), name(170)].map(({ token }) => token), [0, 1, 2], `${large} times`);
+  }
+});

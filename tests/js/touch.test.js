@@ -68,6 +68,18 @@ test("a finger that rests sees through a loupe, and is no click then", () => {
   assert.deepEqual([canvas.looked, canvas.root.querySelector(".bvc-ask").dataset.cell], [false, undefined]);
 });
 
+test("in the middle of the loupe stands what the finger is at, on whichever screen", () => {
+  for (const sharp of [1, 2, 3]) {
+    const { canvas } = openCanvas({}, { ...PHONE, page: { devicePixelRatio: sharp } });
+    let seen;
+    canvas.root.querySelector(".bvc-loupe").getContext().drawImage = (_, x, y, wide, high) => (seen = { x, y, wide, high });
+    canvas.stage.send("pointerdown", finger(200, 150));
+    clock.pass(400);
+    assert.deepEqual([seen.x + seen.wide / 2, seen.y + seen.high / 2], [200 * sharp, 150 * sharp]);
+    assert.equal(seen.wide, 44 * sharp);
+  }
+});
+
 test("a finger that moves on is no resting one", () => {
   const { canvas } = openCanvas({}, PHONE);
   canvas.stage.send("pointerdown", finger(200, 200));

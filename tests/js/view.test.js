@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Focus } from "../../bertviz_core/ui/components/listener/focus.js";
-import { DRAWER, TITLE } from "../../bertviz_core/ui/components/listener/page.js";
+import { DRAWER, findEnd, TITLE } from "../../bertviz_core/ui/components/listener/page.js";
 import { bringChosen } from "../../bertviz_core/ui/components/listener/view.js";
 import { makeElement, openPage } from "./page.js";
 
@@ -49,4 +49,17 @@ test("the chosen token comes into the middle of its bar from wherever that stood
   bar.scrollLeft = 40; // by hand
   bring(6, 600);
   assert.equal(bar.scrollLeft, 40);
+});
+
+test("a drawer from below leaves the part of the window above it free, one at the side leaves all of its height", () => {
+  const end = (innerWidth, box) => {
+    const { document } = openPage({ innerWidth });
+    const [title, drawer] = [makeElement("h2"), Object.assign(makeElement(), { box })];
+    document.found[TITLE] = box ? title : null;
+    title.found[DRAWER] = drawer;
+    return findEnd();
+  };
+  assert.equal(end(390, { left: 0, top: 500, width: 390, height: 400 }), 500);
+  assert.equal(end(1440, { left: 1000, top: 60, width: 440, height: 840 }), 900);
+  assert.equal(end(390, null), 900);
 });

@@ -7,7 +7,7 @@ import { rowMiddle } from "../../bertviz_core/ui/components/canvas/cells.js";
 import { escapeHtml, writeButton } from "../../bertviz_core/ui/components/canvas/html.js";
 import { fit, measure } from "../../bertviz_core/ui/components/canvas/letters.js";
 import { ribbon } from "../../bertviz_core/ui/components/canvas/sketch.js";
-import { describe, nameCell } from "../../bertviz_core/ui/components/canvas/told.js";
+import { describe, nameCell, tellPart } from "../../bertviz_core/ui/components/canvas/told.js";
 import { cardBox } from "../../bertviz_core/ui/components/canvas/words.js";
 import { openPage } from "./page.js";
 import { drawnTexts, makeData, openCanvas, settle } from "./scene.js";
@@ -141,6 +141,16 @@ test("buttons say what they do, and hold no foreign HTML", () => {
   assert.equal(canvas.place.level, "pass");
   press("quiet:");
   assert.deepEqual([canvas.quiet, canvas.chrome.quiet.attributes["aria-checked"]], [true, "true"]);
+});
+
+test("what is said of what is pointed at holds no HTML of the sentence", () => {
+  const tokens = makeData().tokens.map((token) => ({ ...token, text: `<i>${token.text}` }));
+  const { canvas } = openCanvas({}, { more: { tokens } });
+  for (const target of [{ part: "ribbons.1", layer: 1, where: { row: 2 } }, { part: "words", where: { row: 2 }, word: 0 }]) {
+    const said = tellPart(canvas, target);
+    assert.match(said, /&lt;i&gt;cat/);
+    assert.doesNotMatch(said, /<i>/);
+  }
 });
 
 test("words that are as likely are said to tie, and none of them stands out", () => {
