@@ -48,6 +48,15 @@ def test_a_page_depends_on_what_can_be_stepped_on_it_and_on_nothing_that_is_dim(
         assert (read_page(name, **place) == here) == (axis in unused), axis
 
 
+@pytest.mark.parametrize(("layer", "dim"), [(0, ["previous-layer"]), (1, []), (-2, []), (-1, ["next-layer"])])
+def test_one_can_step_to_the_first_layer_and_to_the_last_and_no_further(bundled, layer, dim):
+    at = AppTest.from_file(APP, default_timeout=120)
+    at.query_params.update({"text": TEXT, "layer": str(range(bundled.config.num_hidden_layers)[layer])})
+    at.run()
+    assert not at.exception
+    assert [each.key for each in at.button if each.key in ("previous-layer", "next-layer") and each.disabled] == dim
+
+
 def press(app, name):
     with app.rerun():
         app.page.get_by_role("button", name=name, exact=True).click()

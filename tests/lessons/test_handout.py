@@ -10,11 +10,12 @@ import segno
 
 import bertviz_core as bv
 from bertviz_core.analysis.openings import open_head, open_token
+from bertviz_core.figures.tints import measure_contrast
 from bertviz_core.formula.numbers import format_number, format_percent, write_fixed
 from bertviz_core.lessons import __main__ as command
 from bertviz_core.lessons import attention_keys
 from bertviz_core.lessons.catalogue import LESSONS, find_lesson
-from bertviz_core.lessons.drawing import LARGEST_MAP, choose_rows, draw_code, shade
+from bertviz_core.lessons.drawing import LARGEST_MAP, choose_rows, draw_cell, draw_code, shade
 from bertviz_core.lessons.handout import Handout, write_handout
 from bertviz_core.lessons.handouts import write_handouts
 from bertviz_core.lessons.lesson import Choose, Number, Pick, Write
@@ -196,6 +197,13 @@ def test_more_is_darker_in_grey_too():
     greys = [sum(int(shade(i / 50)[j : j + 2], 16) for j in (1, 3, 5)) for i in range(51)]
     assert greys == sorted(greys, reverse=True)
     assert greys[0] > 650 and greys[-1] < 250
+
+
+def test_what_stands_in_a_cell_can_be_read_in_every_shade():
+    for i in range(51):
+        (ink,) = re.findall('<text[^>]* fill="(#[^"]*)"', draw_cell(0, 0, 30, 20, i / 50, "12"))
+        ink = "#" + "".join(2 * digit for digit in ink[1:])
+        assert measure_contrast(ink, shade(i / 50)) >= 4, i
 
 
 def test_a_long_table_keeps_the_largest_rows_and_those_asked_about():

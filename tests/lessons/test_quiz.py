@@ -9,6 +9,7 @@ from bertviz_core.lessons.lesson import Choose, Number, Pick, Verdict
 from bertviz_core.lessons.marking import fill, is_ready, list_options, mark_index, mark_number, read_alike, work_out
 from bertviz_core.lessons.quiz import AFTER, BEFORE, PARTS
 from bertviz_core.ui.frame.lesson import Answered
+from bertviz_core.ui.views import learn_quiz
 from tests.lessons.answers import list_right
 from tests.lessons.scenes import make_scene
 from tests.lessons.test_strip import count_covers, open_step, read_words
@@ -119,6 +120,16 @@ def test_another_sentence_is_not_asked_about(open_step):
     labels = [each.label for each in at.main.get("button")]
     assert not at.exception and "Check" not in labels
     assert any(label.startswith("Take “The price of the ticket") for label in labels)
+
+
+def test_a_form_goes_on_at_its_first_question_without_an_answer(monkeypatch):
+    led = []
+    monkeypatch.setattr(learn_quiz, "show_way", lambda form, number, *_: led.append((form, number)))
+    known = Answered(verdict=Verdict(True, "It is so."))
+    for given in (range(0), range(7), range(1, 12), range(11), range(12)):
+        answered = tuple(known if i in given else Answered() for i in range(12))
+        learn_quiz._show_start("before", BEFORE, answered)
+    assert led == [(BEFORE, number) for number in (0, 7, 0, 11)]
 
 
 def read_results(at):
