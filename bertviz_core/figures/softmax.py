@@ -14,6 +14,7 @@ from bertviz_core.formula.numbers import format_number, format_percent
 _DECADES = (1.0, 1e-2, 1e-4, 1e-6)  # ticks of probabilities
 _POINTS = 240  # of a curve over all ranks
 _NARROW = 0.055  # of a stack's width: what is narrower carries no words
+_EDGE = 0.02  # of that width: what stands so near to an end has its words begin or end there
 _HATCH = {"size": 5, "solidity": 0.3}
 
 
@@ -29,10 +30,10 @@ def draw_sorted_terms(terms: np.ndarray, names: Sequence[str], colors: Palette, 
         "marker": {"color": colors.ink(terms[order], color), "line": {"width": 0}},
         "hovertemplate": Rich("%{customdata}<br><b>%{y:.4g}</b><extra></extra>"),
     }
-    said, middle = set_font(colors.faint), {"xref": "paper", "yref": "paper", "xanchor": "center"}
+    said = set_font(colors.faint)  # each on the side of 0 where there are no bars
     texts = [
-        write_text(f"{up:,} raise it", 0.5, 1, said, **middle, yanchor="top"),
-        write_text(f"{down:,} lower it", 0.5, 0, said, **middle, yanchor="bottom"),
+        write_text(f"{up:,} raise it", 1, 0, said, xref="paper", xanchor="right", yanchor="bottom"),
+        write_text(f"{down:,} lower it", 0, 0, said, xref="paper", xanchor="left", yanchor="top"),
     ]
     return make_chart(
         [bars],
@@ -153,11 +154,16 @@ def _draw_shares(
 
 def _name_part(name: str, share: float, at: float, line: int, many: bool, colors: Palette) -> list[Spec]:
     """A part's share above it and its name below it, in one line or the next: on a phone neighbours' names are wider
-    than their parts. many: it is of many entries."""
-    middle, font = at + share / 2, set_font(colors.faint if many else colors.text)
+    than their parts. many: it is of many entries. At the ends of the stack they end with it."""
+    font = set_font(colors.faint if many else colors.text)
+    x, anchor = at + share / 2, "center"
+    if at < _EDGE:
+        x, anchor = at, "left"
+    elif at + share > 1 - _EDGE:
+        x, anchor = at + share, "right"
     return [
-        write_text(format_percent(share), middle, 0.5, set_font(colors.text), yanchor="bottom"),
-        write_text(name, middle, -0.5, font, yanchor="top", yshift=-14 * line),
+        write_text(format_percent(share), x, 0.5, set_font(colors.text), xanchor=anchor, yanchor="bottom"),
+        write_text(name, x, -0.5, font, xanchor=anchor, yanchor="top", yshift=-14 * line),
     ]
 
 

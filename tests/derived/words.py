@@ -83,7 +83,7 @@ class Falling:
 @truth("predictions", "scores-of-all")
 def all_scores(s: Scene) -> Truth:
     scores = read_scores(s)[s.token]
-    top = best(scores, 24)
+    top = best(scores, 12)
     width = (scores.max() - scores.min()) / 72
     edges = scores.min() + width * np.arange(73)
     recorded = np.array(s.trace["cls.predictions.decoder"][s.token], dtype=np.float64)  # an edge may part two libraries

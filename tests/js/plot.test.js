@@ -12,8 +12,8 @@ function makeAxis(id, length, count) {
   return { _id: id, _offset: 0, _length: length, c2p: (value) => (value * length) / count, c2d: (value) => value, title: { text: "" } };
 }
 
-// A map of 3 rows and 4 columns, 400 by 180 pixels, which the keyboard is in.
-function openPlot() {
+// A map of 3 rows and 4 columns, 400 by 180 pixels if not narrower, which the keyboard is in.
+function openPlot(wide = 400) {
   const { document } = openPage();
   const make = document.createElement;
   document.createElement = (tag) => Object.assign(make(tag), { offsetHeight: HIGH, offsetWidth: 80 });
@@ -21,7 +21,7 @@ function openPlot() {
   const trace = { index: 0, type: "heatmap", visible: true, xaxis: "x", yaxis: "y", meta: "p[head=1,query={y},key={x}]" };
   const point = { trace, x: [0, 1, 2, 3, 4], y: [0, 1, 2, 3], z, xCenter: [0, 1, 2, 3], yCenter: [0, 1, 2] };
   const drawn = Object.assign(makeElement(), {
-    calcdata: [[point]], _fullLayout: { xaxis: makeAxis("x", 400, 4), yaxis: makeAxis("y", 180, 3) }, on: () => {},
+    calcdata: [[point]], _fullLayout: { xaxis: makeAxis("x", wide, 4), yaxis: makeAxis("y", 180, 3) }, on: () => {},
     _ev: { listeners: () => [] },
   });
   drawn.found["is :focus-visible"] = true;
@@ -54,6 +54,17 @@ test("when the keyboard leaves a chart nothing of its cursor is left, and no tok
   assert.equal(plot.pointer.children.length, 2);
   drawn.send("blur");
   assert.deepEqual([plot.pointer.children.length, lit.at(-1)], [0, null]);
+});
+
+test("what the explained number is made of is marked, each cell beside its neighbour, but none over another's mark", () => {
+  const mark = (wide, ...columns) => {
+    const { plot, listener } = openPlot(wide);
+    listener.data.operands = columns.map((key) => `p[head=1,query=0,key=${key}]`);
+    plot.draw();
+    return plot.marks.children.map(({ style }) => style.left);
+  };
+  assert.deepEqual(mark(400, 0, 1, 3), ["0px", "100px", "300px"]);
+  assert.deepEqual(mark(12, 0, 1, 2, 3), ["-2.5px"]); // cells of 3 pixels, and marks of 8
 });
 
 test("in the spotlight all rows but one are veiled, with their names; none where the token has no row", () => {

@@ -23,7 +23,7 @@ from bertviz_core.ui.views.predictions_words import read_word
 _VECTOR = Address("cls.predictions.transform.LayerNorm")
 _ROW, _BIAS = Address("cls.predictions.decoder.weight"), Address("cls.predictions.decoder.bias")
 _BARS = 72  # of the scores of all entries
-_NAMED, _MARKED = 7, 24  # of the likeliest entries
+_NAMED, _MARKED = 7, 12  # of the likeliest entries
 _ENDS = (30, 100, 1000)  # ranks at which the groups of a stack end
 
 
@@ -39,7 +39,7 @@ def show_score(view: View, vocab: int) -> Derived:
     chart = draw_sorted_terms(terms, names, view.colors, view.colors.kinds[PREDICTION]).offer(str(cell))
     return Derived(
         "score-terms",
-        f"1 · The logit of “{word}”: {len(terms)} products, largest first",
+        f"1 · Logit of “{word}”: {len(terms)} products, largest first",
         chart,
         Origin(
             f"{_VECTOR.fix(token=token)} and {_ROW.fix(vocab=vocab)}",
