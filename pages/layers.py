@@ -16,7 +16,7 @@ if lens:
     layers_ladder.show_ladder(view, lens)
 else:
     st.caption("This checkpoint has no LM head (masked language model head), so its vectors give no predictions.")
-together, near, turn = st.columns([37, 29, 29], gap="small")
+together, near, turn = st.columns([37, 29, 30], gap="small")
 with together:
     layers.show_resemblance(view)
 with near:

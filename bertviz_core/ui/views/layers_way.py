@@ -82,7 +82,7 @@ def _reach_up(angles: np.ndarray, lengths: np.ndarray) -> float:
 
 def _render_turn(view: View, layer: int, before: float, after: float, angle: float, high: int, lengths: str) -> str:
     """One layer. before, after: lengths in pixels."""
-    name = f'<button data-choose="{LAYER.name}={layer}">layer {layer}</button>'
+    name = f'<button data-choose="{LAYER.name}={layer}"><span>layer </span>{layer}</button>'
     picture = f'<img alt="" src="{_draw_turn(view, before, after, float(np.nan_to_num(angle)), high)}">'
     cells = table_html.write_cells((picture, format_degrees(angle), lengths))
     return table_html.write_row(name, cells, "bv-at" if layer == view.chosen.layer else "")
