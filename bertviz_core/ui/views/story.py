@@ -9,7 +9,7 @@ import streamlit as st
 
 from bertviz_core.analysis.ablation import Without, zero_each
 from bertviz_core.analysis.hiding import Hidden, hide_each, list_hideable
-from bertviz_core.analysis.naming import name_crumb
+from bertviz_core.analysis.naming import name_crumb, name_number
 from bertviz_core.analysis.parts import WITHOUT
 from bertviz_core.analysis.walk import Turn, choose_stops, list_beginnings, list_turns
 from bertviz_core.formula.address import Address
@@ -22,7 +22,6 @@ from bertviz_core.tracing.store import is_long
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.frame import choices, site, state, url
-from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.findings import WAITS, Wanted, show_finding, tell_progress
 from bertviz_core.ui.frame.keys import STORY_OF, Key
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -138,7 +137,7 @@ def _show_moves(view: View, story: Story, chosen: int) -> None:
         "The story of",
         list(_list_offered(view)),
         key=STORY_OF.name,
-        width=240,
+        width=210,
         label_visibility="collapsed",
         on_change=_go,
         args=(0,),
@@ -266,11 +265,11 @@ def show_stop(view: View, story: Story, number: int) -> None:
     cell, walked = story.turns[place].cell, story.turns[story.stops[number - 1] if number else place : place]
     shown = work_out(view, cell)
     step = shown.why.step
-    see = f"{number + 1}. {shorten(view.trace, cell)} is {format_number(shown.why.value)}"
+    see = f"{number + 1}. {name_number(view.trace, cell)} is {format_number(shown.why.value)}"
     formula, source = (view.typeset(step), step.source) if step else ("", "")
     heading = Heading(see, formula=formula, source=source, worked=cell)
     with open_card(view, step.kind if step else PARAMETER, heading, str(cell), name="story-stop"):
-        words, picture = st.columns([4, 5], gap="medium")
+        words, picture = st.columns([3, 7], gap="medium")
         with words:
             st.html(f'<p class="bv-value">{format_number(shown.why.value)}</p>')
             told = [turn for turn in walked if turn is walked[-1] or (turn.choice and turn.choice.measure is WITHOUT)]

@@ -6,10 +6,10 @@
 import { clampIndex } from "../shared/clamp.js";
 import { makeElement, makeSvg } from "../shared/element.js";
 
-const LANE = 92; // pixels from lane to lane
+const LANE = 104; // pixels from lane to lane
 const TOP = 64; // pixels above the first one
-const BELOW = 48; // pixels under the last one
-const NARROWEST = 77; // pixels from stop to stop
+const BELOW = 62; // pixels under the last one
+const NARROWEST = 70; // pixels from stop to stop
 const LEFT = 76; // pixels for the lanes' names
 
 // choose: what is called with the number of a stop that is pressed.
@@ -51,10 +51,11 @@ function drawLane(text, lane) {
 /** @param {StoryStop} given @param {number} i @param {StoryData} given2 @param {() => void} choose */
 function drawStop({ name, place, value, lane, color }, i, { stops, chosen }, choose) {
   const button = makeElement("button", "stop", makeElement("b", "", `${i + 1} · ${name}`), makeElement("span", "value", value));
-  button.append(makeElement("i", ""), makeElement("span", "place", place));
+  button.append(makeElement("i", ""), makeElement("span", "place", place.replace(/(layer|head|no\.) /g, "$1\u00a0")));
   button.style.left = left((i + 0.5) / stops.length);
   button.style.top = `${height(lane)}px`;
   button.style.setProperty("--kind", color);
+  button.classList.toggle("bends", i > 0 && stops[i - 1].lane !== lane);
   button.dataset.stop = String(i);
   button.tabIndex = i === chosen ? 0 : -1;
   if (i === chosen) button.setAttribute("aria-current", "step");
