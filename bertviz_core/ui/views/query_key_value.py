@@ -130,12 +130,15 @@ def show_blocks(view: View, place: Place) -> None:
     end = find_robust_limit(np.stack(list(values.values())))
     width, (layer, head) = trace.model.config.head_dim, (view.chosen.layer, view.chosen.head)
     of = SELF_ATTENTION.in_layer(layer)
-    see = "Query, key and value of every token"
-    with open_card(view, "query", Heading(see, _ABOUT), of, f"head {head}, {width} numbers each") as tools:
+    see = "Query, key and value"
+    source = "; ".join(dict.fromkeys(trace.step(address).source for address in addresses.values()))
+    with open_card(
+        view, "query", Heading(see, _ABOUT, source=source), of, f"head {head}, {width} numbers each"
+    ) as tools:
         for column, (name, address) in zip(st.columns(3, gap="small"), addresses.items(), strict=True):
             with column:
                 step = trace.step(address)
-                show_formula(view.typeset(step), f"blocks-{name}", step.source)
+                show_formula(view.typeset(step), f"blocks-{name}")
         show_passes_chart(view, [_draw_blocks(one, place, shown, end) for one in view.passes], "blocks", see)
         part = "" if len(shown) == total else f" Shown: tokens {shown.start}–{shown.stop - 1} of {total}."
         st.caption(

@@ -39,7 +39,6 @@ def show_fit(view: View, place: Place) -> None:
         with tools:
             terms, parts = measure_fit(view)
             weights = trace[locate(view, "probs", view.chosen.token)]
-            site.show_link(site.get_page("attention"), "Attention: the weights")
             show_values(
                 "fit",
                 Values(
@@ -54,6 +53,7 @@ def show_fit(view: View, place: Place) -> None:
                     ],
                 ),
             )
+        site.show_link(site.get_page("attention"), "Attention: the weights")
 
 
 def _show_fit(view: View, shown: list[int], key: int) -> None:
