@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from bertviz_core.figures.base import Chart, Spec, pack, set_axis, set_font
-from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.figures.heatmap import CLEAR, Side, draw_heatmap
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import bold
 from bertviz_core.formula.steps import ATTENTION
 
 LARGEST = 40  # tokens; with more of them the lines would be a thicket
-_ROW, _FRAME, _LEAST = 19, 104, 150  # pixels of a row, of what is around them, of all at least
+_ROW, _FRAME, _LEAST = 19, 112, 150  # pixels of a row, of what is around them, of all at least
 _MAP, _LINES = 0.68, (0.69, 1)  # parts of the width
 _REACH = 2.3  # what the lines and the names have, where the lines have 1
 _ALONG = np.linspace(0, 1, 17)
@@ -29,7 +29,7 @@ def draw_head(
     tokens: with their positions; chosen: the query whose row and line are marked; padding: the queries that have no
     line, as those have none whose weights are all 0. The marked line is as thick as its weight is large.
     """
-    rows, columns = Side("query", tokens), Side("key", tokens)
+    rows, columns = Side("query", tokens), Side("key", tokens, angle=-90, standoff=CLEAR)
     height = max(_LEAST, len(tokens) * _ROW + _FRAME)
     base = draw_heatmap(weights, rows, columns, colors, ATTENTION, share=True, end=1.0, selected=chosen, height=height)
     looked = weights.argmax(axis=1)

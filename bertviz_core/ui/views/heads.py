@@ -87,7 +87,7 @@ def _show_cards(view: View, all_heads: Summary, found: Found[Ablation] | None, w
         _show_map(view, all_heads, worth)
     with one:
         _show_one(view)
-    words, role, ranking = st.columns([1, 1, 1], gap="small")
+    words, role, ranking = st.columns([11, 10, 12], gap="small")
     if found is not None and worth is not None:
         with words:
             show_words(view, worth)

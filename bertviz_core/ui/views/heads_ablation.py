@@ -26,7 +26,7 @@ from bertviz_core.ui.panels.said import name_plain, tell_percent
 from bertviz_core.ui.views.heads_worth import FORMULA, Worth, render_ranking, render_words
 
 _WORTH = Key("worth", "")
-_SOURCE = "derived: one pass without it"
+_SOURCE = "one pass without it"
 _RANKING = 270  # pixels that the ranking has, also before it is known
 
 
@@ -141,7 +141,7 @@ def show_words(view: View, worth: Worth) -> None:
 
 def show_ranking(view: View, worth: Worth, found: Found[Ablation]) -> None:
     """The heads that matter most; as long as they are not known, how far that is."""
-    heading = Heading("Needed, or in its way", f"worth in {worth.unit}", FORMULA, "derived: one pass without each")
+    heading = Heading("Needed, or in its way", f"worth in {worth.unit}", FORMULA, "one pass without each")
     with open_card(view, ATTENTION, heading, list(worth.outcomes.values())[worth.which], name="ranking"):
         choose_outcome(view)
         with st.container(height=_RANKING, border=False, key="worth-ranking"):
