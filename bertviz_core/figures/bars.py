@@ -97,7 +97,7 @@ def _draw_rows(
 def _leave_room(values: np.ndarray) -> Spec:
     """A range that leaves room for the numbers beside bars to the left; none where there are no such bars."""
     low, high = float(values.min(initial=0.0)), float(values.max(initial=0.0))
-    return {"range": [low - 0.65 * (high - low), high + 0.02 * (high - low)]} if low < 0 else {}
+    return {"range": [low - 0.8 * (high - low), high + 0.02 * (high - low)]} if low < 0 else {}
 
 
 def draw_curve(

@@ -33,7 +33,7 @@ from bertviz_core.ui.panels.panel import open_step_card
 _NEXT = Address("cls.seq_relationship")
 _SHARES = _NEXT.enter("probs")
 _LONGEST = 90  # letters of a sentence
-_ROW = 44  # pixels of a bar
+_ROW = 36  # pixels of a bar
 _STYLE = read_css(Path(__file__).with_name("sentence_verdict.css"))
 
 
@@ -41,8 +41,6 @@ def show_verdict(view: View) -> None:
     """Both sentences, how likely the second follows the first, and the two logits behind it."""
     with open_step_card(view, _SHARES, "The verdict", "A and B, as you wrote them", worked=_SHARES.fix(relation=0)):
         st.html(_STYLE + _render_pair(view))
-        if not view.pair and not max(view.trace.encoding.segments):
-            _offer_pair()
         shares = draw_share_bars(view, view.trace[_SHARES], RELATIONS, PREDICTION, "probability", _ROW)
         logits = draw_bars(
             view.trace[_NEXT], RELATIONS, view.colors, view.colors.kinds[PREDICTION], name="logit", row=_ROW
@@ -50,6 +48,8 @@ def show_verdict(view: View) -> None:
         for address, chart in ((_SHARES, shares), (_NEXT, logits)):
             _show_chart(view, address, chart)
         show_moved(view, _SHARES, _SHARES.fix(relation=0))
+        if not view.pair and not max(view.trace.encoding.segments):
+            _offer_pair()
 
 
 def _render_pair(view: View) -> str:
