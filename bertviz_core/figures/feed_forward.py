@@ -140,7 +140,7 @@ def draw_parts(parts: np.ndarray, names: Sequence[str], end: float, colors: Pale
         "zmax": end,
         "colorscale": colors.shade(FFN),
         "ygap": 4,
-        "colorbar": {**make_color_bar(parts, -end, end, colors), "len": 0.3, "x": 0.94},
+        "colorbar": {**make_color_bar(parts, -end, end, colors), "len": 0.5, "x": 0.9},
         "name": "parts",
         "hovertemplate": Rich("%{y}<br>component %{x}<br><b>%{z:.4g}</b><extra></extra>"),
     }

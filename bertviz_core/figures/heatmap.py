@@ -14,7 +14,7 @@ from bertviz_core.figures.tints import tint_cell
 from bertviz_core.formula.numbers import format_number
 
 ROW_HEIGHT, MIN_HEIGHT, MAX_HEIGHT = 22, 150, 620
-FRAME = 112  # pixels above and below the rows
+FRAME = 100  # pixels above and below the rows
 CLEAR = 20  # pixels from the columns' entries to their name, where the usual few would let them touch
 _GAPS = 64  # with more rows or columns than this, gaps between them would bleach the colours
 _LETTER = 8  # pixels of one of the name's
@@ -101,8 +101,8 @@ def draw_heatmap(
         [_draw_cells(values, rows, columns, (low, limit), look)],
         height or min(MAX_HEIGHT, max(MIN_HEIGHT, count * ROW_HEIGHT + FRAME)),
         colors,
-        right=34,
-        top=8 if numbers else 48,
+        right=8 if numbers else 34,
+        top=8 if numbers else 36,
         left=_leave_room(rows, name_inside),
         annotations=[
             *([_name_rows(rows, colors, name_inside)] if rows.name else []),
@@ -221,6 +221,7 @@ def make_color_bar(values: np.ndarray, low: float, high: float, colors: Palette)
         "tickvals": list(texts),
         "ticktext": list(texts.values()),
         "ticklabeloverflow": "allow",
+        "tickangle": 0,
         "orientation": "h",
         "thickness": 8,
         "len": 0.6,
