@@ -32,7 +32,7 @@ def draw_step_counts(stages: Sequence[StageCounts], colors: Palette) -> Chart:
     for stage in stages:
         middles.append(start + (len(stage.counts) - 1) / 2)
         start += len(stage.counts)
-    below = [Rich("<br>".join(map(escape, (*wrap(stage.title, _LINE), _share(stage, whole))))) for stage in stages]
+    below = [Rich("<br>".join(map(escape, (*_break(stage.title), _share(stage, whole))))) for stage in stages]
     columns = {
         "type": "bar",
         "x": list(range(start)),
@@ -51,6 +51,11 @@ def draw_step_counts(stages: Sequence[StageCounts], colors: Palette) -> Chart:
         xaxis=set_axis(colors, range=[-0.6, start - 0.4], zeroline=False, automargin=False, **ticks),
         yaxis=set_axis(colors, rangemode="tozero", nticks=4, tickformat=",d", grid=True),
     )
+
+
+def _break(title: str) -> list[str]:
+    """A title in lines that end between words."""
+    return wrap(title, _LINE, break_long_words=False)
 
 
 def _share(stage: StageCounts, whole: int) -> str:

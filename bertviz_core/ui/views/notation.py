@@ -80,7 +80,7 @@ def show_coverage(view: View) -> Derived:
     groups = {group: rows for group, rows in _list_groups(view).items() if group.page and rows}
     shares = np.array([[_count_names(rows, (source,)) / len(rows) for rows in groups.values()] for source in SOURCES])
     sources, titles = list(SOURCES.values()), [group.title for group in groups]
-    stages = [Rich("<br>".join(map(escape, wrap(title, _LINE)))) for title in titles]
+    stages = [Rich("<br>".join(map(escape, wrap(title, _LINE, break_long_words=False)))) for title in titles]
     return Derived(
         "names-shares",
         "Who names what",
