@@ -77,7 +77,6 @@ PHRASES = {
         "notebook": ["the first three and last three rows", "and the first and last three", "shows only the printed",
                      "offers other models only"],
         "parameters": ["where it first appears"],
-        "parameters_values": ["has only these values"],
         "playground_sum": ["the first component becomes "],
         "predictions_words": ["The curve marks the first piece"],
         "sentence": ["the same first step with a bias", "the first token"],
