@@ -7,7 +7,7 @@ from bertviz_core.ui.views import training, training_folds
 view = open_page(
     "training",
     "Tokens are hidden at random; each step moves the parameters that predict them a little, so that the hidden words "
-    "become likelier. The algorithm is the definition's (002); it trains its own E-Transformer, or BERT as released.",
+    "become likelier. The algorithm is the definition's (002).",
     training.write_headline,
     training.ask_headline,
 )
