@@ -23,7 +23,7 @@ _LIGHT = 0.55  # of the scale: above it numbers are as light as the panel
 
 def measure_top(words: Sequence[str]) -> int:
     """The pixels above the first row, which the columns' slanted words need."""
-    return int(min(110, 18 + _SLANT * _LETTER * max(map(len, words), default=0)))
+    return int(min(110, 8 + _SLANT * _LETTER * max(map(len, words), default=0)))
 
 
 def draw_weights(
