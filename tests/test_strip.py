@@ -48,13 +48,19 @@ TOLD = [
     (f"{PROBS}[head=8]:uniform", "layer 2, head 8 spread evenly"),
     (f"{PROBS}[head=0,query=8,key=5]:-0.5", "layer 2, head 0, weight of “[MASK]” (8) on “do” (5) set to −0.5"),
     (f"{PROBS}[head=0,query=8]:0", "layer 2, head 0, weights of “[MASK]” (8) set to 0"),
+    (
+        "encoder.layer.2.attention.self.scores[head=0,query=8,key=6]:-10000",
+        "layer 2, head 0, score of “[MASK]” (8) on “as” (6) set to −10000",
+    ),
+    ("encoder.layer.2.attention.self.scores[head=0]:scale=2", "layer 2, head 0, scores times 2"),
+    ("encoder.layer.2.attention.output.LayerNorm:skip", "layer 2, LayerNorm after attention skipped"),
     ("input_ids[token=3]:2082", "“rome” at 3 replaced by “school”"),
     ("attention_mask[token=3]:0", "“rome” at 3 masked out"),
-    ("encoder.layer.1.output.LayerNorm:skip", "layer 1, output.LayerNorm skipped"),
-    ("encoder.layer.1.output.residual:no-residual", "layer 1, output.residual without its residual"),
-    ("encoder.layer.1.intermediate.activation:relu", "layer 1, intermediate.activation by relu"),
-    ("embeddings.LayerNorm.normalized:epsilon=1e-5", "embeddings.LayerNorm.normalized with ε = 1e−5"),
-    ("embeddings.sum[token=3,hidden=7]:1", "embeddings.sum, “rome” (token 3), hidden 7 set to 1"),
+    ("encoder.layer.1.output.LayerNorm:skip", "layer 1, LayerNorm after feed-forward skipped"),
+    ("encoder.layer.1.output.residual:no-residual", "layer 1, residual sum after feed-forward without its residual"),
+    ("encoder.layer.1.intermediate.activation:relu", "layer 1, activation by relu"),
+    ("embeddings.LayerNorm.normalized:epsilon=1e-5", "normalized vector after the embeddings with ε = 1e−5"),
+    ("embeddings.sum[token=3,hidden=7]:1", "embedding sum, “rome” (3), component 7 set to 1"),
 ]
 
 

@@ -2,33 +2,56 @@
 
 from __future__ import annotations
 
+from bertviz_core.analysis.naming import find_noun, name_index
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.programs.bert import MASK, TOKEN_IDS
-from bertviz_core.programs.names import ATTENTION_WEIGHTS
+from bertviz_core.programs.names import ATTENTION_WEIGHTS, SELF_ATTENTION
 from bertviz_core.tracing.changes import Value
 from bertviz_core.tracing.rewrites import NO_RESIDUAL, OTHER_EPSILON, SCALE, SKIP, UNIFORM, Rule
 from bertviz_core.tracing.trace import Trace
 
+_NORM = "LayerNorm"
+_OF_PAIRS = {SELF_ATTENTION.enter(leaf).path for leaf in ("products", "scaled", "scores", "probs")}  # of query and key
 _MINUS = "\N{MINUS SIGN}"
 
 
 def name_place(trace: Trace, where: Address) -> str:
     """What stands at an address, in words: a head, a token, or a tensor with its indices."""
     layer = "" if where.layer is None else f"layer {where.layer}, "
-    if where.layer is not None and where.leaf == ATTENTION_WEIGHTS.path and "head" in where.at:
-        return f"{layer}head {where.at['head']}{_name_weight(trace, where)}"
-    parts = [f"“{trace.tokens[i]}” ({axis} {i})" if axis in TOKEN_AXES else f"{axis} {i}" for axis, i in where.index]
-    return f"{layer}{', '.join([where.leaf, *parts])}"
-
-
-def _name_weight(trace: Trace, where: Address) -> str:
-    """Which of a head's attention weights are meant; "" for all of them."""
-    keys = {"query": "of", "key": "on"}
-    named = [
-        f"{word} “{trace.tokens[where.at[axis]]}” ({where.at[axis]})" for axis, word in keys.items() if axis in where.at
+    if where.leaf in _OF_PAIRS and "head" in where.at:
+        return f"{layer}head {where.at['head']}{_name_pairs(trace, where)}"
+    parts = [
+        f"“{trace.tokens[i]}” ({i})" if axis in TOKEN_AXES else name_index(trace, axis, i) for axis, i in where.index
     ]
-    return f", weight{'' if len(named) == len(keys) else 's'} {' '.join(named)}" if named else ""
+    return f"{layer}{', '.join([_name_tensor(where), *parts])}"
+
+
+def _name_tensor(where: Address) -> str:
+    """What the numbers of a tensor are called; of a LayerNorm also which of a layer's two it is."""
+    title = find_noun(where.path).title
+    name = title if title[:2].isupper() or title.startswith(_NORM) else f"{title[0].lower()}{title[1:]}"
+    if _NORM not in where.leaf or title.startswith("LM"):
+        return name
+    of = (
+        "the embeddings"
+        if where.layer is None
+        else "attention"
+        if where.leaf.startswith("attention")
+        else "feed-forward"
+    )
+    return f"{name.removesuffix(' output')} after {of}"
+
+
+def _name_pairs(trace: Trace, where: Address) -> str:
+    """Which of a head's weights, or of the scores before them, are meant; "" for all weights."""
+    axes = {"query": "of", "key": "on"}
+    named = [
+        f"{word} “{trace.tokens[where.at[axis]]}” ({where.at[axis]})" for axis, word in axes.items() if axis in where.at
+    ]
+    if not named and where.leaf == ATTENTION_WEIGHTS.path:
+        return ""
+    return f", {find_noun(where.path).word}{'' if len(named) == len(axes) else 's'} {' '.join(named)}".rstrip()
 
 
 def name_change(trace: Trace, where: Address, value: Value) -> str:

@@ -133,7 +133,7 @@ def _name_neuron(trace: Trace, cell: Address, noun: Noun) -> str:
 def _name_inside(trace: Trace, cell: Address) -> str:
     """Which number of its vector it is."""
     if cell.path in trace.model.parameters:
-        return ", ".join(_name_index(trace, axis, i) for axis, i in cell.index)
+        return ", ".join(name_index(trace, axis, i) for axis, i in cell.index)
     axis, i = cell.index[-1] if cell.index else ("", 0)
     head, inside = divmod(i, trace.model.config.head_dim)
     names = {
@@ -146,7 +146,8 @@ def _name_inside(trace: Trace, cell: Address) -> str:
     return names.get(axis, "")
 
 
-def _name_index(trace: Trace, axis: str, i: int) -> str:
+def name_index(trace: Trace, axis: str, i: int) -> str:
+    """An index in words: `component 7`, `“people”`."""
     if axis == "vocab":
         return f"“{_name_word(trace, i)}”"
     words = {

@@ -52,7 +52,7 @@ def main() -> int:
     asked = _read_arguments()
     if asked.command == "handouts":
         return _make_handouts(asked)
-    sys.stdout.write(write_notes())
+    sys.stdout.write(write_notes(load_model(BUNDLED)))
     return 0
 
 

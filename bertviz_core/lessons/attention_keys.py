@@ -326,4 +326,6 @@ def _tell_distance(distance: int) -> str:
 
 
 def work_own(scene: Scene) -> Worked:
-    return Worked(0, {"layer": str(scene.layer), "head": str(scene.head)}, scene.find_attention("probs"))
+    first = int(scene.read_row("probs").argmax())
+    why = scene.find_attention("probs", query=scene.token, key=first)
+    return Worked(0, {"layer": str(scene.layer), "head": str(scene.head)}, why)

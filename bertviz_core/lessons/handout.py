@@ -11,8 +11,8 @@ from bertviz_core.checkpoint.hub import BUNDLED
 from bertviz_core.errors import BertvizError
 from bertviz_core.formula.texts import join_words, shorten, spell_controls
 from bertviz_core.lessons.drawing import draw_code, isolate
-from bertviz_core.lessons.lesson import Choose, Lesson, Pick, Picture, Slide, Step, Worked, Write
-from bertviz_core.lessons.marking import fill, is_ready, list_options, tell_key, tell_right, tell_wrong, work_out
+from bertviz_core.lessons.lesson import Choose, Lesson, Picture, Slide, Step, Worked, Write
+from bertviz_core.lessons.marking import fill, is_ready, list_options, tell_answer, tell_wrong, work_out
 from bertviz_core.lessons.scene import Scene
 
 _STYLE = Path(__file__).with_name("handout.css").read_text(encoding="utf-8")
@@ -164,11 +164,8 @@ def _tell_answer(step: Step, scene: Scene, worked: Worked) -> str:
     if isinstance(step.ask, Write):
         tried = "".join(f" {escape(each)}" for each in _try_samples(step.ask, scene))
         return f"<b>It depends on what is written; the app marks it.</b>{tried}"
-    said = tell_right(step, scene, worked)
-    key = tell_key(step, scene, worked) if isinstance(step.ask, Choose | Pick) else ""
-    if not key or said.startswith(key):
-        return f"<b>{escape(isolate(said))}</b>"
-    return f"<b>{escape(isolate(key.rstrip('.')))}.</b> {escape(isolate(said))}"
+    key, said = tell_answer(step, scene, worked)
+    return f"<b>{escape(isolate(key))}</b>{f' {escape(isolate(said))}' if said else ''}"
 
 
 def _try_samples(ask: Write, scene: Scene) -> list[str]:

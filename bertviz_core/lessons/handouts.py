@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -18,17 +19,23 @@ def write_handouts(folder: Path, model: Model, text: str = "", address: str = ""
     """A page of HTML for each lesson, with its key; their files. text: of all of them, else each lesson's own; address:
     of the app, for the code that leads there. Raises InputError for a sentence that cannot be run."""
     folder.mkdir(parents=True, exist_ok=True)
-    traces: dict[str, Trace] = {}  # of the few sentences: what a pass was asked is remembered
     pages: list[Path] = []
-    for number, lesson in enumerate(LESSONS, 1):
+    for number, (lesson, scene) in enumerate(open_lessons(model, text), 1):
         own = text or lesson.text
-        traces[own] = traces.get(own) or run(model, own)
-        scene = _open_scene(traces[own])
         page = folder / f"{number}-{lesson.name}.html"
         handout = Handout(lesson, scene, own, _write_link(address, lesson, scene, own) if address else "")
         page.write_text(write_handout(handout, with_key=True), encoding="utf-8")
         pages.append(page)
     return pages
+
+
+def open_lessons(model: Model, text: str = "") -> Iterator[tuple[Lesson, Scene]]:
+    """Each lesson, and the pass that it asks about. text: of all of them, else each lesson's own."""
+    traces: dict[str, Trace] = {}  # of the few sentences: what a pass was asked is remembered
+    for lesson in LESSONS:
+        own = text or lesson.text
+        traces[own] = traces.get(own) or run(model, own)
+        yield lesson, _open_scene(traces[own])
 
 
 def _open_scene(trace: Trace) -> Scene:

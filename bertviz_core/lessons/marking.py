@@ -85,6 +85,13 @@ def tell_right(step: Step, scene: Scene, worked: Worked) -> str:
     return _mark(step, Tried(scene, worked, worked.key), right=True).says
 
 
+def tell_answer(step: Step, scene: Scene, worked: Worked) -> tuple[str, str]:
+    """The answer, and what is said of it; nothing else where that begins with it."""
+    said = tell_right(step, scene, worked)
+    key = tell_key(step, scene, worked) if isinstance(step.ask, Choose | Pick) else ""
+    return (said, "") if not key or said.startswith(key) else (f"{key.rstrip('.')}.", said)
+
+
 def tell_wrong(step: Step, worked: Worked) -> tuple[str, ...]:
     """What is said of answers that are not the key, where that holds for any such answer."""
     numbers = worked.numbers

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from bertviz_core.checkpoint.model import Model
 from bertviz_core.lessons.catalogue import LESSONS
-from bertviz_core.lessons.lesson import Choose, Lesson, Number, Pick, Slide, Step, Write
-from bertviz_core.lessons.marking import PLACE
+from bertviz_core.lessons.handouts import open_lessons
+from bertviz_core.lessons.lesson import Choose, Lesson, Number, Pick, Slide, Step, Worked, Write
+from bertviz_core.lessons.marking import PLACE, fill, tell_answer, work_out
 from bertviz_core.lessons.quiz import BEFORE
+from bertviz_core.lessons.scene import Scene
 
 Part = str | tuple[int, str]  # a lesson by its name, or minutes and what is done in them
 _OPEN = (
@@ -16,9 +19,27 @@ _OPEN = (
     "tell?",
 )
 _SLIP = "on a slip: one thing learnt, one step you had wrong, and what you believed"
-_PLANS: Mapping[int, tuple[Part, ...]] = {
-    45: (_OPEN, "tokens", (5, "talk about steps 4 and 6"), "attention", (6, "talk about steps 2, 4 and 6"), (4, _SLIP)),
-    90: (
+# Of one lesson alone: minutes, and what is done in them.
+_ALONE: tuple[Part, ...] = (
+    (4, "hand out the handouts; `P` on *Attention*, first card: a row asks, the columns answer, a row is 100 %"),
+    (3, "on a slip: at which token do you think [MASK] looks most, and why?"),
+    (8, "steps 1 and 2, in pairs; then show rows with `P` and the arrows: is attention mutual?"),
+    (10, "steps 3 to 5, with calculators; then: why can no weight be 0? why do differences count, not ratios?"),
+    (7, "steps 6 and 7; then: where did the share of the masked token go? does a large weight mean a large effect?"),
+    (8, "step 8, everybody with a sentence of their own: three are read out, and the room says habit or no habit"),
+    (5, _SLIP),
+)
+_PLANS: Mapping[str, tuple[Part, ...]] = {
+    "45 minutes, one lesson": _ALONE,
+    "45 minutes, two lessons": (
+        _OPEN,
+        "tokens",
+        (5, "talk about steps 4 and 6"),
+        "attention",
+        (6, "talk about steps 2, 4 and 6"),
+        (4, _SLIP),
+    ),
+    "90 minutes": (
         _OPEN,
         "tokens",
         (6, "talk about steps 4 and 6"),
@@ -47,9 +68,14 @@ unanswered, for everybody who has not answered it.
 
 ## Ten minutes before class
 
-- `streamlit run app.py` opens the app for this machine alone and prints the line that opens it for others; for a
-  class see [deploy](../deploy/README.md). Students open `/learn` there. Try it on one of their machines, and step 1
-  of each lesson that you take: {links}.
+- `streamlit run app.py` opens the app for this machine alone. `streamlit run app.py --server.address 0.0.0.0` opens
+  it for the room: students go to `http://` and your machine's name or number, `:8501/learn`. What more than ten at a
+  time need is in [deploy](../deploy/README.md). Try it on one of their machines, and step 1 of each lesson that you
+  take: {links}.
+- The handout's code leads where *you* have opened the app: open it under the address that students use, not as
+  `localhost`, before you download it.
+- The model is a small BERT of 6 layers with 12 heads each, trained for this app; every number is from its real pass.
+  A lesson opens at a layer and a head that look at words rather than at [CLS]; both can be changed above the page.
 - On shared machines *Forget my answers* on *Learn* takes the last class's answers away; a private window starts
   without.
 - Do the steps yourself, or print the handouts with key (below): they hold every task with its answer for the sentence
@@ -78,7 +104,7 @@ The **quiz** on *Learn* has two forms, one for before the lessons and one for af
 questions, two of each lesson, about another sentence; about {minutes_of_quiz} minutes each. There is one try, no
 hint, and no word of what was right until the last question is answered. Then *Learn* says how many were right, lesson
 by lesson and in all, before beside after; have your students write that line on the slip. It asks about all {count}
-lessons: where you take fewer, compare the lines of those alone.
+lessons, and tells nothing before its last question: for one lesson take the slip instead.
 
 ## Before a room
 
@@ -99,13 +125,14 @@ yours to give.
 
 ## What is asked, and what goes wrong
 
-A wrong answer mostly comes from the belief in the last column; what the app then says answers that belief and does
-not give the key away.
+With the lesson's own sentence and the bundled model; for your own, print the handout with key. A wrong answer mostly
+comes from the belief in the last column; what the app then says answers that belief. A number counts as right where
+it is as near as the task asks: to one decimal, 5.4 and 5.5 both do for 5.45.
 """
 
 
-def write_notes() -> str:
-    """Notes for who teaches, as Markdown."""
+def write_notes(model: Model) -> str:
+    """Notes for who teaches, as Markdown. model: whose answers stand in them."""
     minutes = sum(lesson.minutes for lesson in LESSONS)
     steps = sum(len(lesson.steps) for lesson in LESSONS)
     head = _HEAD.format(
@@ -113,20 +140,23 @@ def write_notes() -> str:
         steps=steps,
         minutes=minutes,
         links=", ".join(_link(lesson) for lesson in LESSONS),
-        plans="\n\n".join(map(_write_plan, _PLANS)),
+        plans="\n\n".join(_write_plan(*plan) for plan in list_plans().items()),
         questions=len(BEFORE.steps),
         minutes_of_quiz=BEFORE.minutes,
     )
-    return "\n".join([head, *map(_write_lesson, LESSONS)])
+    return "\n".join([head, *(_write_lesson(lesson, scene) for lesson, scene in open_lessons(model))])
 
 
 def _link(lesson: Lesson) -> str:
     return f"`/{lesson.steps[0].page}?lesson={lesson.name}&step=1`"
 
 
-def list_parts(minutes: int) -> list[tuple[int, str]]:
-    """What a plan of so many minutes consists of: minutes, and what is done in them."""
-    return [part if isinstance(part, tuple) else _name_lesson(part) for part in _PLANS[minutes]]
+def list_plans() -> Mapping[str, list[tuple[int, str]]]:
+    """What each plan consists of, by its title: minutes, and what is done in them."""
+    return {
+        title: [part if isinstance(part, tuple) else _name_lesson(part) for part in parts]
+        for title, parts in _PLANS.items()
+    }
 
 
 def _name_lesson(name: str) -> tuple[int, str]:
@@ -134,23 +164,34 @@ def _name_lesson(name: str) -> tuple[int, str]:
     return lesson.minutes, f"*{lesson.title}*: {len(lesson.steps)} steps"
 
 
-def _write_plan(minutes: int) -> str:
-    rows = "\n".join(f"| {taken} | {what} |" for taken, what in list_parts(minutes))
-    return f"**{minutes} minutes**\n\n| minutes | |\n|---|---|\n{rows}"
+def _write_plan(title: str, parts: list[tuple[int, str]]) -> str:
+    rows = "\n".join(f"| {taken} | {what} |" for taken, what in parts)
+    return f"**{title}**\n\n| minutes | |\n|---|---|\n{rows}"
 
 
-def _write_lesson(lesson: Lesson) -> str:
+def _write_lesson(lesson: Lesson, scene: Scene) -> str:
     number = LESSONS.index(lesson) + 1
     able = "\n".join(f"- {each}" for each in lesson.after)
-    rows = "\n".join(_write_step(i, step) for i, step in enumerate(lesson.steps, 1))
+    rows = "\n".join(_write_step(i, step, lesson, scene) for i, step in enumerate(lesson.steps, 1))
     return (
         f"### {number}. {lesson.title}\n\n"
         f"{lesson.line}; about {lesson.minutes} minutes. Afterwards a student can:\n\n{able}\n\n"
-        f"| | step | page | answer | belief behind a wrong one |\n|---|---|---|---|---|\n{rows}\n"
+        f"Of “{lesson.text}”, at {scene.here}, layer {scene.layer}, head {scene.head}:\n\n"
+        f"| | step | what is asked | answer | belief behind a wrong one |\n|---|---|---|---|---|\n{rows}\n"
     )
 
 
-def _write_step(number: int, step: Step) -> str:
+def _write_step(number: int, step: Step, lesson: Lesson, scene: Scene) -> str:
     kind = "predict" if step.once else _KINDS[type(step.ask)]
-    belief = PLACE.sub("…", step.misconception).strip("()")
-    return f"| {number} | {step.title} | {step.page.replace('_', ' ')} | {kind} | {belief} |"
+    parts = [PLACE.sub("…", text) for text in (step.task, "In the handout with key.", step.misconception)]
+    if not step.costly:  # such a key takes many passes
+        worked = work_out(lesson.name, step, scene)
+        answer = "It depends on what is written." if isinstance(step.ask, Write) else _tell(step, scene, worked)
+        parts = [fill(step.task, worked.numbers), answer, fill(step.misconception, worked.numbers)]
+    asked, answer, belief = (part.replace("|", "\\|") for part in parts)
+    return f"| {number} | {step.title} ({step.page.replace('_', ' ')}, {kind}) | {asked} | {answer} | {belief} |"
+
+
+def _tell(step: Step, scene: Scene, worked: Worked) -> str:
+    key, said = tell_answer(step, scene, worked)
+    return f"**{key}** {said}".rstrip() if said else key

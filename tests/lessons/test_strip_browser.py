@@ -116,6 +116,18 @@ def test_what_an_answer_uncovers_comes_into_view(chromium, server, ratio):
         )
 
 
+def test_a_sentence_of_ones_own_is_marked_and_shown_at_the_head_that_was_asked_about(app):
+    app.open("attention", lesson="attention", step=8)
+    layer, head, _ = app.chosen()
+    fields = app.page.locator(STRIP).get_by_role("textbox")
+    fields.nth(0).fill("The capital of France is [MASK].")
+    fields.nth(1).fill("france")
+    press(app, "Check")
+    expect(verdict(app)).to_contain_text("gets most")
+    assert app.chosen()[:2] == (layer, head) and app.page.locator("#bv-drawer-title").count() == 1
+    assert app.query["text"] == "The capital of France is [MASK]."
+
+
 def test_a_lesson_is_left(app):
     app.open("attention", lesson="attention", step=1)
     press(app, "Leave")

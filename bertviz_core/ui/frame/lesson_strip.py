@@ -313,6 +313,7 @@ def _check(sitting: Sitting) -> None:
         if isinstance(ask, Choose) and ask.run is not None:
             choices.use_changes(write_changes(ask.run(sitting.scene)))
         elif isinstance(ask, Write) and ask.runs:
+            choices.choose_head(sitting.scene.layer, sitting.scene.head)
             choices.use_sentence(str(said))
     choices.ask_for_rerun()
 
