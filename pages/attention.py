@@ -6,8 +6,8 @@ from bertviz_core.ui.views import attention, attention_heads, attention_worked
 
 view = open_page(
     "attention",
-    "A query's dot product with every key, divided by the root of a head's width, is made a weight by a softmax, which "
-    "leaves padding out.",
+    "A query's dot product with every key, divided by the root of a head's width, is made a weight by a softmax "
+    "without padding.",
     attention.write_headline,
 )
 key, reason = attention.choose_key(view)
