@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
+from streamlit import config
 
 from bertviz_core.ui.frame.site import PAGES
 
@@ -12,6 +13,10 @@ FOLDER = Path(__file__).parents[1] / "pages"
 
 def test_every_file_is_a_page_of_the_menu_and_every_page_has_its_file():
     assert sorted(file.stem for file in FOLDER.glob("*.py")) == sorted(info.name for info in PAGES)
+
+
+def test_no_list_of_files_stands_there_before_the_first_run():
+    assert config.get_option("client.showSidebarNavigation") is False, ".streamlit/config.toml"
 
 
 @pytest.mark.parametrize("name", [info.name for info in PAGES])
