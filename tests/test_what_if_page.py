@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.analysis.strengths import STEPS
 from bertviz_core.analysis.what_if import list_scopes, measure_moved
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.changes import MOST, take_changes
+from bertviz_core.ui.frame import strip
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.site import PAGES
 from tests.test_pages import decoded, title_of
@@ -191,6 +193,16 @@ def test_a_list_undone_leaves_the_first_trace():
     after = view(opened(changes="")).trace
     for address, numbers in first.items():
         np.testing.assert_array_equal(after[address], numbers)
+
+
+def test_the_strip_applies_every_strength_but_the_full_one(monkeypatch):
+    applied, where = [], Address(PROBS).fix(head=2)
+    monkeypatch.setattr(strip, "add_changes", lambda changes, **_: applied.append(changes))
+    monkeypatch.setattr(strip.choices, "ask_for_rerun", lambda: None)
+    for step in (0, 1, STEPS - 1, STEPS, -1, STEPS + 1):
+        strip._apply(where, step)
+    told = [[f"{address}:{value}" for address, value in changes.items()] for changes in applied]
+    assert told == [[f"{PROBS}[head=2]:scale={strength}"] for strength in ("0", "0.1", "0.9")]
 
 
 def test_what_lies_around_a_cell():
