@@ -12,7 +12,7 @@ from bertviz_core.ui.frame.stepper import UNUSED
 
 APP = str(Path(__file__).parents[1] / "app.py")
 TEXT = "The old man sat [MASK] rome."
-RESTLESS = {"heads"}  # what is worked out there comes when it is done
+RESTLESS = {"heads", "training"}  # what is worked out there, in part by another process, comes when it is done
 
 
 def read_page(name, **place):

@@ -26,6 +26,8 @@ from bertviz_core.formula.steps import ATTENTION, VALUE
 
 ROW = 20  # pixels
 _HEAD = 36  # pixels for the columns' names
+_FOOT = 10  # pixels below the squares
+_APART = 8  # heads whose lengths stand in one line
 _TEXT = 0.62  # part of a column that the numbers have, before the bars
 _SQUARE = 17  # pixels along the side of the largest square
 _HIGH = 0.42  # of a row, that a bar has
@@ -227,13 +229,15 @@ def draw_taken_squares(shown: Squares, rows: Sequence[str], chosen: int, colors:
     heads, count = shown.weights.shape
     lengths = np.divide(shown.taken, shown.sizes, out=np.zeros_like(shown.taken), where=shown.sizes > 0)
     full = shown.taken / (float(lengths.max(initial=0.0)) or 1.0)
-    sums = [write_text(text, head, count, {"size": 11, "color": colors.text}) for head, text in enumerate(shown.sums)]
+    font = {"size": 12, "color": colors.text}
+    places = (count - 0.2, count + 0.4) if heads > _APART else (count,)  # where they are near, every other one lower
+    sums = [write_text(text, head, places[head % len(places)], font) for head, text in enumerate(shown.sums)]
     return make_chart(
         [_outline(shown, rows, colors), _fill(shown, full, colors)],
-        (count + 1) * ROW + _HEAD + 4,
+        (count + 1) * ROW + _HEAD + _FOOT,
         colors,
         top=_HEAD,
-        bottom=4,
+        bottom=_FOOT,
         right=4,
         annotations=sums,
         shapes=[make_outline((chosen - 0.5, chosen + 0.5), (-0.5, count + 0.5), colors)],
