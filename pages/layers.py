@@ -8,7 +8,8 @@ from bertviz_core.ui.views import layers, layers_flow, layers_ladder, layers_way
 
 view = open_page(
     "layers",
-    "The LM head, trained for the last layer, is asked after every layer as if the pass ended there (the logit lens).",
+    "An LM head, trained for the last layer, can be asked after every layer as if the pass ended there (the logit "
+    "lens).",
     layers_ladder.write_headline,
 )
 lens = layers_ladder.read_lens(view)

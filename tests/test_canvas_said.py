@@ -212,9 +212,13 @@ NEURON = r"(\d+) is {}: (\S+) becomes \S"
 
 def check_neurons(said, seen, trace, own):
     into, out = seen["intermediate.dense"], seen["intermediate.activation"]
-    name = re.search(r", (.+?) leaves ", said)[1]
+    name = re.search(r", (.+?) leaves? ", said)[1]
     given = {key: agree(of(torch.tensor(into)).numpy(), out) for key, of in FUNCTION.items()}
-    assert given.get(name, False) if any(given.values()) else name == "a change", (said, given)
+    if name.endswith(" and a change"):  # at some neurons, not at all
+        same = np.isclose(FUNCTION[name.removesuffix(" and a change")](torch.tensor(into)).numpy(), out, atol=1e-5)
+        assert 0.5 < same.mean() < 1, said
+    else:
+        assert given.get(name, False) if any(given.values()) else name == "a change", (said, given)
     damped, shut = (re.search(NEURON.format(role), said) for role in ("damped", "shut off"))
     taken = np.where((out > 0) & (into > 0), into - out, 0)
     if damped:  # it is above 0 on both sides
@@ -224,7 +228,7 @@ def check_neurons(said, seen, trace, own):
     strongest = re.search(r"Number (\d+)", said)
     assert abs(out[int(strongest[1])]) == np.abs(out).max()
     assert ("as all others, is 0" in said) == (not out.any())
-    if name == "a change":
+    if name.endswith("a change"):
         assert not damped and not shut
 
 

@@ -5,12 +5,20 @@ Everything is computed in float64 from what a trace recorded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from bertviz_core.analysis.ranking import rank_top
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
+from bertviz_core.tracing.trace import Trace
+
+
+def is_attended(trace: Trace, keys: Sequence[int]) -> bool:
+    """Whether a change made any attention weight on keys that a mask hides other than 0."""
+    layers = range(trace.model.config.num_hidden_layers) if trace.before and keys else ()
+    return any(bool(trace[ATTENTION_WEIGHTS.in_layer(layer)][..., list(keys)].any()) for layer in layers)
 
 
 @dataclass(frozen=True, eq=False)

@@ -267,7 +267,7 @@ CONFIG_MEANINGS = {
     "num_attention_heads": "attention heads in each layer",
     "intermediate_size": "neurons in each feed-forward network",
     "max_position_embeddings": "tokens in the longest input",
-    "type_vocab_size": "token types: first and second sentence",
+    "type_vocab_size": "token types, such as first and second sentence",
     "hidden_act": "the activation function",
     "layer_norm_eps": "added to every variance before its square root",
     "architectures": "the class that saved the checkpoint",

@@ -56,15 +56,16 @@ class LookedUp:
 class Offered:
     """What the chosen head makes: Euclidean lengths of the chosen token's query and of the key and value compared.
 
-    of: the position of that key; most: whether the chosen token looks at no other token more; tied: whether it looks
-    at another as much, of words other than itself where that key is the first of these; nowhere: whether all its
-    weights are 0; put: which of query, key and value a change put numbers into.
+    of: the position of that key; weight: the attention weight on it; most: whether the chosen token looks at no other
+    token more; tied: whether it looks at another as much, of words other than itself where that key is the first of
+    these; nowhere: whether all its weights are 0; put: which of query, key and value a change put numbers into.
     """
 
     query: float
     key: float
     value: float
     of: int
+    weight: float
     most: bool
     tied: bool
     nowhere: bool
@@ -248,9 +249,9 @@ class Fired:
     strongest: the largest in size first; alone: whether no other is as large as that one, or written alike; damped: of
     those above 0 the one that the activation function takes most from, None where it takes nothing worth printing;
     shut: the one with the lowest pre-activation, None where that is not below 0 or something worth printing is left of
-    it; active: how many are above 0; function: by its name, empty where a change put numbers in place of what it gives,
-    of which then nothing is damped or shut; curve: points of it, from the lowest pre-activation that is listed to the
-    highest; onwards: what becomes of what they write.
+    it; active: how many are above 0; function: by its name, empty where a change put numbers in place of all that it
+    gives; put: whether one did so at any neuron, and then none is named as damped or shut; curve: points of it, from
+    the lowest pre-activation that is listed to the highest; onwards: what becomes of what they write.
     """
 
     strongest: tuple[Neuron, ...]
@@ -260,6 +261,7 @@ class Fired:
     active: int
     total: int
     function: str
+    put: bool
     curve: tuple[tuple[float, float], ...]
     onwards: Then
 

@@ -118,7 +118,7 @@ def _offer(trace: Trace, spot: Spot, key: int) -> Offered:
     ]
     tied = any(shares[i] == shares[key] for i in rivals)
     put = tuple(row.leaf.rpartition(".")[2] for row in rows if is_put(trace, row))
-    return Offered(query, offered, value, key, most, tied, not shares.any(), put)
+    return Offered(query, offered, value, key, float(shares[key]), most, tied, not shares.any(), put)
 
 
 def _compare(trace: Trace, spot: Spot, key: int) -> Compared:
@@ -230,7 +230,8 @@ def _find_deviation(trace: Trace, spot: Spot, out: Address) -> float:
 def _fire(trace: Trace, spot: Spot, component: int) -> Fired:
     inner = Address.in_layer(spot.layer, "intermediate")
     before, after = (trace[inner.enter(leaf).fix(token=spot.token)] for leaf in ("dense", "activation"))
-    given = not is_put(trace, inner.enter("activation").fix(token=spot.token))
+    own = inner.enter("activation").fix(token=spot.token)
+    put, given = is_put_throughout(trace, own), not is_put(trace, own)
 
     def read(i: int) -> Neuron:
         return i, float(before[i]), float(after[i])
@@ -249,7 +250,8 @@ def _fire(trace: Trace, spot: Spot, component: int) -> Fired:
         shut,
         int((after > 0).sum()),
         len(after),
-        name_function(function) if given else "",
+        "" if put else name_function(function),
+        not given,
         _draw_function(function, inputs) if given else (),
         _find_then(trace, spot, component),
     )

@@ -9,13 +9,19 @@ from dataclasses import dataclass
 class Encoding:
     """One input as the model reads it; four numbers per token, and the token's text.
 
-    tokens: (token,) text; ids, segments, positions, mask: (token,) whole numbers, mask 1 for real and 0 for padding.
+    tokens: (token,) text; ids, segments, positions, mask: (token,) whole numbers, mask 1 for real and 0 for padding;
+    positions: counted from 0, unless others are given.
     """
 
     tokens: tuple[str, ...]
     ids: tuple[int, ...]
     segments: tuple[int, ...]
     mask: tuple[int, ...]
+    positions: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.positions:
+            object.__setattr__(self, "positions", tuple(range(len(self.ids))))
 
     @property
     def real(self) -> tuple[int, ...]:
@@ -24,10 +30,6 @@ class Encoding:
         The others, which are padding, are drawn, but are in no mean, count, ranking, largest or nearest.
         """
         return tuple(i for i, seen in enumerate(self.mask) if seen)
-
-    @property
-    def positions(self) -> tuple[int, ...]:
-        return tuple(range(len(self.ids)))
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -288,8 +288,8 @@ def _change_input(layout: Layout, encoding: Encoding, path: str, override: Overr
         raise InputError(
             "attention_mask must leave at least one token to attend to; this change hides all. Leave a 1 somewhere."
         )
-    named = {"token_type_ids": "segments", "attention_mask": "mask"}
-    return replace(encoding, **{named[path]: row}) if path in named else encoding
+    named = {"token_type_ids": "segments", "attention_mask": "mask", "position_ids": "positions"}
+    return replace(encoding, **{named[path]: row})
 
 
 def _change_formula(layout: Layout, where: Address, rule: Rule) -> Program:

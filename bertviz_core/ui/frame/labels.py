@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bertviz_core.checkpoint.encoding import Encoding
+from bertviz_core.analysis.attention import is_attended
 from bertviz_core.formula.texts import spell_controls
 from bertviz_core.tracing.trace import Trace
 
@@ -26,16 +26,17 @@ def name_tokens(trace: Trace, shown: range | None = None) -> list[str]:
     return label_tokens(trace, shown) if len(tokens) >= _MANY else [tokens[i] for i in shown or range(len(tokens))]
 
 
-def tell_padding(encoding: Encoding) -> str:
+def tell_padding(trace: Trace) -> str:
     """To stand on every page of a sentence with padding: what is done about it. Nothing without."""
-    left_out = len(encoding) - len(encoding.real)
-    if not left_out:
+    encoding = trace.encoding
+    hidden = sorted({*range(len(encoding))} - {*encoding.real})
+    if not hidden:
         return ""
-    some = "1 of {} tokens has" if left_out == 1 else f"{left_out} of {{}} tokens have"
-    return (
-        f"{some.format(len(encoding))} attention mask 0, as padding has: drawn, but left out of every mean, "
-        "largest and nearest."
-    )
+    some = "1 of {} tokens has" if len(hidden) == 1 else f"{len(hidden)} of {{}} tokens have"
+    told = f"{some.format(len(encoding))} attention mask 0, as padding has: drawn, but left out of every "
+    if is_attended(trace, hidden):
+        return f"{told}mean and nearest. As changed, tokens attend to some, which counts as what they look at and take."
+    return f"{told}mean, largest and nearest."
 
 
 def escape_markdown(text: str) -> str:

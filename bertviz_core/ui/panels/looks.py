@@ -12,7 +12,8 @@ from bertviz_core.ui.panels.said import tell_percent, tell_token
 ALL_ZERO = "All weights of this head are 0: it takes nothing from any token, and adds nothing to the output."
 
 NO_SHARES = (
-    "Not all weights of this head are shares, of which none is below 0 and each row sums to 1: a change decides them."
+    "Not all weights of this head are shares, of which none is below 0 and each row, padding left out, sums to 1: a "
+    "change decides them."
 )
 
 

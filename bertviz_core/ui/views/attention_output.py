@@ -51,7 +51,7 @@ def show_brought(view: View) -> Derived:
     probs, value = own.enter("probs").fix(head=head, query=token), own.enter("value").fix(head=head)
     parts = weigh_values(trace[probs], trace[value])
     total, lengths = parts.sum(axis=0), np.linalg.norm(parts, axis=1)
-    kept = sorted({*trace.encoding.real, token})
+    kept = sorted({*trace.encoding.real, token, *np.flatnonzero(trace[probs]).tolist()})
     shown = [kept[i] for i in choose_shown(lengths[kept], SHOWN, (kept.index(token),))]
     words, others = [names[i] for i in shown], len(kept) - len(shown)
     return Derived(
@@ -202,7 +202,7 @@ def _show_merged(view: View) -> Derived:
     column = head * width + find_strongest(vector[head * width : (head + 1) * width])
     return Derived(
         "merged",
-        f"Concatenated heads of {name_token(trace.tokens, token)}: {heads} head outputs in one vector",
+        f"Concatenated heads of {name_token(trace.tokens, token)}: {write_count(heads, 'head output')} in one vector",
         draw_cut(vector, heads, head, find_robust_limit(vector), view.colors, step.kind, merged=True),
         Origin(
             address.fix(token=token),

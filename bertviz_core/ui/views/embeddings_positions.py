@@ -42,13 +42,18 @@ def show_tables(view: View) -> None:
 
 
 def _read_learned(view: View) -> np.ndarray:
-    return view.trace[positions.LEARNED][: max(_COMPARED, len(view.trace.tokens))]
+    return view.trace[positions.LEARNED][: max(_COMPARED, *(row + 1 for row in view.trace.encoding.positions))]
+
+
+def _read_row(view: View) -> int:
+    """The row that the chosen token has: its position, unless a change gives it that of another."""
+    return view.trace.encoding.positions[view.chosen.token]
 
 
 @derived
 def _show_learned(view: View, table: np.ndarray) -> Derived:
-    where, token = Address("embeddings.position_embeddings"), view.chosen.token
-    strongest = int(np.abs(table[token]).argmax())
+    where, row = Address("embeddings.position_embeddings"), _read_row(view)
+    strongest, own = int(np.abs(table[row]).argmax()), where.fix(token=view.chosen.token)
     return Derived(
         "positions-learned",
         "BERT's position embeddings: learned, one row per position",
@@ -57,21 +62,21 @@ def _show_learned(view: View, table: np.ndarray) -> Derived:
             positions.LEARNED,
             EMBEDDING,
             view.trace.step(where).typeset(style.make_painter(view.colors)),
-            f"Position {token} is row {token} of a learned table, a parameter of the model. There are "
+            f"Position {row} is row {row} of a learned table, a parameter of the model. There are "
             f"{view.trace.model.config.max_position_embeddings} rows, so no input can have more tokens.",
-            view.trace.explain(where.fix(token=token, hidden=strongest)).latex,
+            view.trace.explain(own.fix(hidden=strongest)).latex,
         ),
         values=_make_values(table),
         note=_note_drawn(view, table),
-        start=positions.LEARNED.fix(position=token, hidden=strongest),
+        start=positions.LEARNED.fix(position=row, hidden=strongest),
     )
 
 
 @derived
 def _show_sinusoidal(view: View, table: np.ndarray) -> Derived:
-    hidden, token = table.shape[1], view.chosen.token
+    hidden, row = table.shape[1], _read_row(view)
     component = min(10, (hidden - 1) // 2 * 2)
-    angle = token / BASE ** (component / hidden)
+    angle = row / BASE ** (component / hidden)
     last = min(_COLUMNS, hidden) - 1
     return Derived(
         "positions-sinusoidal",
@@ -84,8 +89,8 @@ def _show_sinusoidal(view: View, table: np.ndarray) -> Derived:
             f"Each pair of columns is a sine and a cosine. Component 0 repeats every "
             f"{format_short(positions.compute_wavelength(0, hidden))} positions, component {last} every "
             f"{positions.compute_wavelength(last, hidden):,.0f}. BERT does not use this table.",
-            rf"PE_{{({token},\,{component})}} = \sin\!\left(\frac{{{token}}}{{10000^{{{component}/{hidden}}}}}"
-            rf"\right) = \sin({format_latex(angle)}) = {format_latex(float(table[token, component]))}",
+            rf"PE_{{({row},\,{component})}} = \sin\!\left(\frac{{{row}}}{{10000^{{{component}/{hidden}}}}}"
+            rf"\right) = \sin({format_latex(angle)}) = {format_latex(float(table[row, component]))}",
             _ARTICLE,
         ),
         values=_make_values(table),
@@ -148,19 +153,19 @@ def _compute_cosines(count: int, hidden: int) -> np.ndarray:
 
 @derived
 def _show_one_to_all(view: View, learned: np.ndarray, found: dict[str, np.ndarray]) -> Derived:
-    token = view.chosen.token
-    other = token + 1 if token + 1 < len(learned) else max(token - 1, 0)
-    rows = {name: matrix[token] for name, matrix in found.items()}
+    row = _read_row(view)
+    other = row + 1 if row + 1 < len(learned) else max(row - 1, 0)
+    rows = {name: matrix[row] for name, matrix in found.items()}
     return Derived(
         "position-nearness",
-        f"Cosine of position {token} with every other position",
-        draw_nearness(rows, token, view.colors, view.colors.kinds[EMBEDDING]),
+        f"Cosine of position {row} with every other position",
+        draw_nearness(rows, row, view.colors, view.colors.kinds[EMBEDDING]),
         Origin(
             positions.LEARNED,
             EMBEDDING,
             _COSINE,
             "The cosine between two rows of a table: 1 where the vectors have the same direction.",
-            write_cosine(learned[token], learned[other], f"p_{{{token}}}, p_{{{other}}}"),
+            write_cosine(learned[row], learned[other], f"p_{{{row}}}, p_{{{other}}}"),
         ),
         values=Values(np.stack(list(rows.values())), list(rows), [f"position {i}" for i in range(len(learned))]),
         note="Solid: BERT's learned positions. Dashed: the sinusoidal ones. The dotted line marks the position itself.",
@@ -169,7 +174,7 @@ def _show_one_to_all(view: View, learned: np.ndarray, found: dict[str, np.ndarra
 
 def _draw_map(view: View, table: np.ndarray, end: float | None = None) -> Chart:
     """The part of a table around the chosen position."""
-    rows, width = center_range(view.chosen.token, _ROWS, len(table)), min(_COLUMNS, table.shape[1])
+    rows, width = center_range(_read_row(view), _ROWS, len(table)), min(_COLUMNS, table.shape[1])
     part = table[rows.start : rows.stop, :width]
     return draw_heatmap(
         part,
@@ -178,13 +183,13 @@ def _draw_map(view: View, table: np.ndarray, end: float | None = None) -> Chart:
         view.colors,
         EMBEDDING,
         end=end or find_robust_limit(part),
-        selected=view.chosen.token,
+        selected=_read_row(view),
         name_inside=True,
     )
 
 
 def _note_drawn(view: View, table: np.ndarray) -> str:
-    rows, width = center_range(view.chosen.token, _ROWS, len(table)), min(_COLUMNS, table.shape[1])
+    rows, width = center_range(_read_row(view), _ROWS, len(table)), min(_COLUMNS, table.shape[1])
     return (
         f"Rows are positions, columns are components. Shown: position {rows.start}–{rows.stop - 1} of {len(table)}, "
         f"component 0–{width - 1} of {table.shape[1]}. The download has all values."

@@ -92,7 +92,7 @@ def tell_rows(view: View) -> Said:
         return say("")
     parts = {
         "word": Part(encoding.ids[token]),
-        "position": Part(token),
+        "position": Part(encoding.positions[token]),
         "segment": Part(encoding.segments[token]),
     }
     form = "Rows of three learned tables: word {word}, position {position}, segment {segment}. "

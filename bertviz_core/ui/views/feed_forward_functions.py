@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.feed_forward import ACTIVATIONS, find_activation, measure_neurons
-from bertviz_core.analysis.made_from import is_put
+from bertviz_core.analysis.made_from import is_put, is_put_throughout
 from bertviz_core.analysis.walk import sample_function
 from bertviz_core.figures.bars import draw_curve
 from bertviz_core.formula.address import Address
@@ -58,7 +58,8 @@ def show_functions(view: View) -> Derived:
 def _tell_dots(trace: Trace, own: Function, after: Address) -> str:
     """What the dots are, and the curve. own: the function of the pass; after: the chosen token's activations."""
     if is_put(trace, after):
-        return "The dots are this token's neurons. A change puts them there, not the function whose curve is drawn."
+        them = "them" if is_put_throughout(trace, after) else "some of them"
+        return f"The dots are this token's neurons. A change puts {them} there, not the function whose curve is drawn."
     trained = own == trace.model.config.activation
     chosen = "that this model was trained with" if trained else "that a change applies here"
     return f"The dots are this token's neurons, on the function {chosen}."

@@ -130,7 +130,7 @@ def show_statistic(view: View, read_heads: Callable[[Trace], Summary], statistic
         st.info(
             "This sentence has no tokens that this statistic could measure."
             if shared
-            else "A change leaves no head whose weights are shares: none below 0, each row together 1."
+            else "A change leaves no head whose weights are shares: none below 0, each row together 1 without padding."
         )
     else:
         _show_known(view, read_heads, statistic)

@@ -191,14 +191,14 @@ def show_rollout_of_token(view: View) -> Derived:
     shown, real = _choose_drawn_on(view), trace.encoding.real
     order = f"The {_BARS} largest weights, in sentence order." if len(real) > _BARS else "In sentence order."
     own = found[:, token, token]
+    last = f" and {format_number(float(own[-1]))} after layer {len(own) - 1}" if len(own) > 1 else ""
     return Derived(
         "rollout-token",
         f"Attention rollout of {name_token(trace.tokens, token)}: which input tokens it draws on",
         draw_share_bars(view, found[-1, token, shown], [names[i] for i in shown], ATTENTION, "weight"),
         _make_origin(view, found),
         values=Values(found[:, token].T, names, name_stages(view)[1:]),
-        note=f"{order} Its own weight is {format_number(float(own[0]))} after layer 0 and "
-        f"{format_number(float(own[-1]))} after layer {len(own) - 1}.",
+        note=f"{order} Its own weight is {format_number(float(own[0]))} after layer 0{last}.",
     )
 
 

@@ -53,11 +53,12 @@ def tell_offer(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     query, key, value = (format_short(length) for length in (offered.query, offered.key, offered.value))
     into = join_words([f"the {name}" for name in offered.put]) if offered.put else ""
     put = f"; a change puts other numbers into {into}" if into else ""
+    count = config.num_attention_heads
+    heads = f"each of {count} heads" if count > 1 else "its only head"
     return [
         "From ",
         ("all its numbers", "input"),
-        f", component {found.looked_up.component} and {config.hidden_size - 1} more, each piece makes, in each of "
-        f"{config.num_attention_heads} heads, a ",
+        f", component {found.looked_up.component} and {config.hidden_size - 1} more, each piece makes, in {heads}, a ",
         ("query", "query"),
         " with which it asks, a ",
         ("key", "key"),
@@ -76,6 +77,8 @@ def _tell_key(trace: Trace, spot: Spot, offered: Offered) -> list[Said]:
         return [asks, " looks nowhere, all its attention weights are 0; beside it stands ", offers]
     what = "" if offered.most else ", of words other than itself,"
     most = " looks at none more than at " if offered.tied else " looks most at "
+    if offered.weight < 0:
+        most = " has no larger weight than one below 0, that on "
     return [asks, f"{what}{most}", "itself" if offered.of == spot.token else offers]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bertviz_core.analysis.canvas import Spot
-from bertviz_core.analysis.stop_numbers import Answered, Stops, Then
+from bertviz_core.analysis.stop_numbers import Answered, Joined, Stops, Then
 from bertviz_core.formula.numbers import format_percent, format_short, write_fixed
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.views.overview_told import Said, name_first, name_row
@@ -17,17 +17,28 @@ def tell_join(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     term, part = (write_fixed(each, digits.factors) for each in (product, joined.parts[joined.head]))
     total, bias = (write_fixed(each, digits.terms) for each in (joined.product, joined.bias))
     value = (write_fixed(joined.value, digits.total), "added")
+    heads = f", the {joined.heads} heads {total}" if joined.heads > 1 else ""
     end = "is " if joined.adds_up else "is not what that makes; a change puts there "
     return [
-        f"The {joined.heads} heads of layer {spot.layer} hand over {joined.width} numbers each; ",
-        ("side by side", "context"),
-        f" they are one vector of {len(joined.vector)}. Each number is multiplied by its weight in W_O: number {at}, "
-        f"the {number} of the stop before, times {weight} makes {term}; head {joined.head} all in all {part}, the "
-        f"{joined.heads} heads {total}. With the bias, {bias}, component {joined.component} of what ",
+        *_tell_side_by_side(joined, spot.layer),
+        f". Each number is multiplied by its weight in W_O: number {at}, "
+        f"the {number} of the stop before, times {weight} makes {term}; head {joined.head} all in all {part}{heads}. "
+        f"With the bias, {bias}, component {joined.component} of what ",
         name_row(trace, spot.token),
         f" found {end}",
         value,
         ".",
+    ]
+
+
+def _tell_side_by_side(joined: Joined, layer: int) -> list[Said]:
+    width = f"{joined.width} numbers"
+    if joined.heads == 1:
+        return [f"The only head of layer {layer} hands over {width}, ", ("the whole vector", "context")]
+    return [
+        f"The {joined.heads} heads of layer {layer} hand over {width} each; ",
+        ("side by side", "context"),
+        f" they are one vector of {len(joined.vector)}",
     ]
 
 
@@ -43,8 +54,10 @@ def tell_normalize(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
         if norm.residual
         else (", which a change leaves out", "bring", ", which alone makes ")
     )
+    count = trace.model.config.num_attention_heads
+    heads, them, s = (f"{count} heads", "them", "") if count > 1 else ("only head", "it", "s")
     end = makes if norm.adds_up else ", but a change makes it "
-    gives: list[Said] = [f"{does} ", (added, "added")]
+    gives: list[Said] = [f"{does}{s} ", (added, "added")]
     if not norm.is_given:
         gives = [f"would {does} {given}, but a change puts ", (added, "added"), " there"]
     takes = f"{mean}, which a change makes the mean" if norm.mean_put else f"the mean, {mean}"
@@ -58,7 +71,7 @@ def tell_normalize(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
         name_row(trace, spot.token),
         " comes with ",
         (skip, "input"),
-        f"{left}; the {trace.model.config.num_attention_heads} heads of layer {spot.layer} with the bias behind them ",
+        f"{left}; the {heads} of layer {spot.layer} with the bias behind {them} ",
         *gives,
         end,
         (total, "sum"),
@@ -80,6 +93,8 @@ def tell_neurons(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
         if each is not None and each[0] != neuron:
             said.append(f"{each[0]} {verb}: {format_short(each[1])} becomes {format_short(each[2])}")
     leaves = f"{fired.function} leaves" if fired.function else "a change leaves"
+    if fired.function and fired.put:
+        leaves = f"{fired.function} and a change leave"
     return [
         f"Of the {fired.total:,} ",
         ("neurons", f"neurons.{spot.layer}"),

@@ -7,11 +7,11 @@ from html import escape
 import numpy as np
 import streamlit as st
 
+from bertviz_core.analysis.attention import is_attended
 from bertviz_core.analysis.made_from import is_put
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import ATTENTION
-from bertviz_core.programs.names import ATTENTION_WEIGHTS, SELF_ATTENTION
-from bertviz_core.tracing.trace import Trace
+from bertviz_core.programs.names import SELF_ATTENTION
 from bertviz_core.ui.frame import choices, site, state
 from bertviz_core.ui.frame.keys import PAD, Key
 from bertviz_core.ui.frame.labels import label_tokens
@@ -69,7 +69,7 @@ def show_padding(view: View) -> None:
         return
     show_passes_html(view, [_render_effect(one, size) for one in view.passes])
     with st.container(horizontal=True):
-        hidden = "" if _is_padding_seen(view.trace, size) else ": the columns of [PAD] are 0"
+        hidden = "" if is_attended(view.trace, range(size, len(view.trace.tokens))) else ": the columns of [PAD] are 0"
         site.show_link(site.get_page("attention"), f"Attention weights{hidden}")
         site.show_link(site.get_page("embeddings"), "Embeddings: [PAD] has a vector like every token")
 
@@ -103,18 +103,12 @@ def _render_effect(view: View, size: int) -> str:
     return f"<p>{_write_story(view, size)}</p>" + render_table(f"{names[chosen.token]} attends to", rows, columns)
 
 
-def _is_padding_seen(trace: Trace, size: int) -> bool:
-    """Whether a change made any attention weight on padding, which begins behind so many tokens, other than 0."""
-    layers = range(trace.model.config.num_hidden_layers) if trace.before else ()
-    return any(bool(trace[ATTENTION_WEIGHTS.in_layer(layer)][..., size:].any()) for layer in layers)
-
-
 def _write_story(view: View, size: int) -> str:
     chosen, lowest = view.chosen, float(np.finfo(view.trace["attention_mask"].dtype).min)
     token = escape(view.trace.tokens[chosen.token])
     ends = (
         "But as changed, not all attention weights on padding are 0."
-        if _is_padding_seen(view.trace, size)
+        if is_attended(view.trace, range(size, len(view.trace.tokens)))
         else "No token attends to padding, and its vectors are the same as without padding, except for rounding."
     )
     scores = SELF_ATTENTION.in_layer(chosen.layer).enter("scores").fix(head=chosen.head, query=chosen.token)

@@ -208,7 +208,7 @@ def _render_token(view: View, i: int, chip: str, guess: str) -> str:
     return (
         f'<div class="bv-cut-token">{chip}'
         f'<button class="bv-cut-id" data-cell="input_ids[token={i}]">{encoding.ids[i]}</button>'
-        f"<span>{encoding.segments[i]}</span><span>{i}</span>{guess}</div>"
+        f"<span>{encoding.segments[i]}</span><span>{encoding.positions[i]}</span>{guess}</div>"
     )
 
 

@@ -102,6 +102,7 @@ export interface Fired {
   active: number;
   total: number;
   function: string;
+  put: boolean;
   curve: [before: number, after: number][];
   onwards: Then;
 }
