@@ -19,7 +19,9 @@ from bertviz_core.lessons.lesson import (
     Wrong,
     otherwise,
 )
-from bertviz_core.programs.names import ATTENTION_WEIGHTS
+from bertviz_core.programs.names import ATTENTION_WEIGHTS, SELF_ATTENTION
+
+_SCORES = SELF_ATTENTION.enter("scores").path  # of which folds work the weights out
 
 LESSON = Lesson(
     "attention",
@@ -116,7 +118,7 @@ LESSON = Lesson(
             ),
             keys.work_negative,
             hints=("The softmax takes a power of e. Which numbers can a power of e be?",),
-            covers=(ATTENTION_WEIGHTS.path, "headline", "drawer"),
+            covers=(ATTENTION_WEIGHTS.path, _SCORES, "headline", "drawer"),
             need=Need("no token here has a dot product below 0", keys.has_negative),
             at=",query=",
             misconception="A negative score gives a negative weight, or none.",
@@ -146,7 +148,7 @@ LESSON = Lesson(
                 Wrong(keys.is_difference, "{difference} is the difference of the scores. Now take e to that power."),
                 Wrong(otherwise, "Take e to the power of the difference, {difference}."),
             ),
-            covers=("headline", ATTENTION_WEIGHTS.path, "drawer"),
+            covers=("headline", ATTENTION_WEIGHTS.path, _SCORES, "drawer"),
             need=Need("no two scores of this row are near each other without being level", keys.has_ratio),
             at=",query=",
             misconception="Weights are in proportion to scores.",
