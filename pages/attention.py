@@ -6,8 +6,7 @@ from bertviz_core.ui.views import attention, attention_heads, attention_worked
 
 view = open_page(
     "attention",
-    "A query's dot product with every key, divided by the root of a head's width, is made a weight by a softmax "
-    "without padding.",
+    "A query's dot product with every key, divided by the root of a head's width, is made a weight by a softmax.",
     attention.write_headline,
 )
 key, reason = attention.choose_key(view)

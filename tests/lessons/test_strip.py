@@ -119,9 +119,10 @@ def test_the_place_of_the_drawer_is_kept_until_it_comes_with_the_answer(open_ste
 
 @pytest.mark.parametrize("number", [3, 4])
 def test_no_fold_works_a_weight_out_that_is_asked_about(open_step, number):
-    at = open_step("attention", number, "attention", text=ATTENTION.text, open="all")
-    assert not at.exception and "Softmax over the keys for query" not in read_words(at)
-    assert "Softmax over the keys for query" in read_words(open_step("", "", "attention", text=ATTENTION.text, open="all"))
+    asked, title = {"text": ATTENTION.text, "open": "all"}, "Softmax over the keys for query"
+    at = open_step("attention", number, "attention", **asked)
+    assert not at.exception and title not in read_words(at)
+    assert title in read_words(open_step("", "", "attention", **asked))
 
 
 def test_a_lesson_explains_its_words_and_the_quiz_asks_about_them(open_step):
