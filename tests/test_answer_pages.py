@@ -68,7 +68,7 @@ def test_a_click_on_a_word_looks_it_up_and_on_its_number_works_it_out(rome):
     assert re.findall(r'data-choose="word=([^"]*)"', words) == names
     assert re.findall(r"vocab=(\d+)", words) == [str(i) for i in best]
     at = opened("predictions", word=names[3])
-    assert f"The logit of “{names[3]}”" in html(at) and f"how “{names[3]}” comes to" in html(at)
+    assert f"Logit of “{names[3]}”" in html(at) and f"how “{names[3]}” comes to" in html(at)
 
 
 def test_before_and_after_stand_beside_each_other(rome):

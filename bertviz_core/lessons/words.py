@@ -57,7 +57,7 @@ LESSON = Lesson(
             "logit",
             "A logit",
             "predictions",
-            "1 · The logit of {word}",
+            "1 · Logit of {word}",
             "The last vector is multiplied by the row of {word}: {d} products. Those above 0 add up to {up}, those "
             "below 0 to {down}. The word’s bias is {b}.",
             "Type the logit of {word}, to two decimals.",
