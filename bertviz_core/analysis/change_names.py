@@ -33,14 +33,8 @@ def _name_tensor(where: Address) -> str:
     name = title if title[:2].isupper() or title.startswith(_NORM) else f"{title[0].lower()}{title[1:]}"
     if _NORM not in where.leaf or title.startswith("LM"):
         return name
-    of = (
-        "the embeddings"
-        if where.layer is None
-        else "attention"
-        if where.leaf.startswith("attention")
-        else "feed-forward"
-    )
-    return f"{name.removesuffix(' output')} after {of}"
+    part = "attention" if where.leaf.startswith("attention") else "feed-forward"
+    return f"{name.removesuffix(' output')} after {'the embeddings' if where.layer is None else part}"
 
 
 def _name_pairs(trace: Trace, where: Address) -> str:

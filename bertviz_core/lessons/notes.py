@@ -69,13 +69,14 @@ unanswered, for everybody who has not answered it.
 ## Ten minutes before class
 
 - `streamlit run app.py` opens the app for this machine alone. `streamlit run app.py --server.address 0.0.0.0` opens
-  it for the room: students go to `http://` and your machine's name or number, `:8501/learn`. What more than ten at a
-  time need is in [deploy](../deploy/README.md). Try it on one of their machines, and step 1 of each lesson that you
+  it for the room: students go to `http://` and your machine's name or number, `:8501/learn`. What a class needs is
+  in [deploy](../deploy/README.md). Try it on one of their machines, and step 1 of each lesson that you
   take: {links}.
 - The handout's code leads where *you* have opened the app: open it under the address that students use, not as
   `localhost`, before you download it.
-- The model is a small BERT of 6 layers with 12 heads each, trained for this app; every number is from its real pass.
-  A lesson opens at a layer and a head that look at words rather than at [CLS]; both can be changed above the page.
+- The model is a small BERT of {layers} layers with {heads} heads each, trained for this app; every number is from its
+  real pass. A lesson opens at a layer and a head that look at words rather than at [CLS]; both can be
+  changed above the page.
 - On shared machines *Forget my answers* on *Learn* takes the last class's answers away; a private window starts
   without.
 - Do the steps yourself, or print the handouts with key (below): they hold every task with its answer for the sentence
@@ -142,6 +143,8 @@ def write_notes(model: Model) -> str:
         links=", ".join(_link(lesson) for lesson in LESSONS),
         plans="\n\n".join(_write_plan(*plan) for plan in list_plans().items()),
         questions=len(BEFORE.steps),
+        layers=model.config.num_hidden_layers,
+        heads=model.config.num_attention_heads,
         minutes_of_quiz=BEFORE.minutes,
     )
     return "\n".join([head, *(_write_lesson(lesson, scene) for lesson, scene in open_lessons(model))])

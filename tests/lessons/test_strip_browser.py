@@ -41,6 +41,15 @@ def verdict(app):
     return app.page.locator(f"{STRIP} [role=status]")
 
 
+def type_answer(app, number):
+    """Type the right number, and check it by Enter."""
+    field = app.page.locator(STRIP).get_by_role("textbox")
+    field.fill(number)
+    with app.rerun():
+        field.press("Enter")
+    expect(verdict(app)).to_contain_text("Right.")
+
+
 def test_a_click_proposes_and_check_marks_it(app, rome):
     place = open_head(rome, 8)
     row = rome[SELF_ATTENTION.enter("probs").in_layer(place.layer).fix(head=place.head, query=8)]
@@ -102,11 +111,7 @@ def test_a_token_of_the_bar_is_proposed(app):
 def test_what_an_answer_uncovers_comes_into_view(chromium, server, ratio):
     with visit(chromium, server, {"width": 1280, "height": 720}) as app:
         app.open("attention", lesson="attention", step=4)
-        field = app.page.locator(STRIP).get_by_role("textbox")
-        field.fill(ratio)
-        with app.rerun():
-            field.press("Enter")
-        expect(verdict(app)).to_contain_text("Right.")
+        type_answer(app, ratio)
         app.page.wait_for_function(
             """() => {
                 const card = document.querySelector('[data-asked]').getBoundingClientRect();
@@ -146,11 +151,7 @@ def test_the_catalogue_starts_a_lesson_on_its_page(app):
 
 def test_answers_are_kept_in_the_browser_until_one_forgets_them(app, ratio):
     app.open("attention", lesson="attention", step=4)
-    field = app.page.locator(STRIP).get_by_role("textbox")
-    field.fill(ratio)
-    with app.rerun():
-        field.press("Enter")
-    expect(verdict(app)).to_contain_text("Right.")
+    type_answer(app, ratio)
     app.open("attention", lesson="attention", step=4)
     expect(verdict(app)).to_contain_text("Right.")
     app.open("learn")
