@@ -323,11 +323,12 @@ def open_window(chromium, width, height, theme="light", motion="no-preference", 
 
 @contextmanager
 def visit(chromium, url, size=WIDE, theme="light", motion="no-preference", touch=False, fresh=False):
-    """A tab on the app, in which nothing may go wrong. Unless it is to be fresh, another test may have had it, and
-    has left nothing in it but the app's programs as the browser has read them: half of what opening a page costs."""
+    """A tab on the app, in which nothing may go wrong. Unless it is to be fresh, another test may have had it. What
+    is stored in the browser is forgotten at its begin: a tab that was used up has left it there. What stays are the
+    app's programs as the browser has read them: half of what opening a page costs."""
     window = open_window(chromium, theme=theme, motion=motion, touch=touch, **size)
     resting = _RESTING[window, url]
-    app = resting.pop() if resting and not fresh else App(window.new_page(), url)
+    app = (resting.pop() if resting and not fresh else App(window.new_page(), url)).rest()
     try:
         yield app
         assert app.trouble == [], app.trouble

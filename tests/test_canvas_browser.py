@@ -211,7 +211,8 @@ def test_a_word_opens_its_story_and_back_comes_back(app):
     assert app.title == "Shortest story"
     with app.rerun():
         app.page.go_back()
-    assert (app.title, app.query) == ("Overview", {"level": "layer"})
+        app.wait_for_title("Overview")
+    assert app.query == {"level": "layer"}
     stage.focus()
     press(app, "ArrowRight", *["Control+ArrowRight"] * 20, "ArrowUp")
     assert app.page.locator(".bvc-live").text_content().startswith("the: the 9")
