@@ -162,6 +162,7 @@ def test_answers_are_kept_in_the_browser_until_one_forgets_them(app, ratio):
     with app.rerun():
         app.page.get_by_role("button", name="Forget my answers").click()
     expect(dot).to_have_count(0)
+    app.page.wait_for_function("() => !localStorage.getItem('bertviz-lessons')")  # a while after it is drawn
     app.open("learn")
     expect(card.get_by_role("button", name="Start")).to_have_count(1)
     expect(dot).to_have_count(0)
