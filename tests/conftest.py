@@ -1,6 +1,9 @@
 """What all tests share: the bundled model and one trace of it, made once."""
 
+from functools import cache
+
 import pytest
+from streamlit.components.v2 import manifest_scanner
 
 import bertviz_core as bv
 from bertviz_core.formula import numbers, tex
@@ -9,6 +12,9 @@ from tests.factory import base_sized_checkpoint
 from tests.learning import learner, trained  # noqa: F401 - fixtures
 from tests.listener import calm, phone, tab, trial  # noqa: F401 - fixtures
 from tests.nginx import nginx, place  # noqa: F401 - fixtures
+
+# Every app that is tested looks for components in all packages that are installed, which takes longer than a page.
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 
 
 @pytest.fixture(scope="session")
