@@ -7,6 +7,7 @@ view = open_page(
     "learn",
     "You answer by clicking, typing and running the model. What gives an answer away stays covered; each answer is "
     "marked from the forward pass that you see.",
+    learn.write_headline,
     more=learn_pictures.tell_changes,
 )
 learn.show_end(view)

@@ -2,6 +2,7 @@
 
 import re
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.texts import spell_controls
 from bertviz_core.programs.bert import MOST_HEADS, write_bert
 from tests.claims.truths import Truth, angle, oracle, softmax
+
+ROOT = Path(__file__).parents[2]
 
 
 @oracle("needed most", "needed as much", "none needed", "answer falls")
@@ -130,6 +133,13 @@ def _(scene):
     names = [*(find_names(a) for a in (*mine, *absent)), *AXIS_NAMES.values()]
     told = sum(bool(getattr(one, source)) for one in names for source in SOURCES)
     return Truth({"quantities": len(names), "names": told})
+
+
+@oracle("lessons")
+def _(scene):
+    notes = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
+    counts = [len(re.findall(pattern, notes, re.M)) for pattern in (r"^### \d+\. ", r"^\| \d+ \| .+?(?: \| .+){3} \|$")]
+    return Truth(dict(zip(("lessons", "steps"), counts, strict=True)))
 
 
 @oracle("printed numbers")

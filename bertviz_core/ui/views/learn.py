@@ -7,6 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from bertviz_core.analysis.claims import Claim, Part, Said, say
 from bertviz_core.formula.texts import write_count
 from bertviz_core.lessons.catalogue import LESSONS
 from bertviz_core.lessons.lesson import Lesson
@@ -23,6 +24,12 @@ from bertviz_core.ui.views.learn_quiz import count_given, render_answers, show_q
 
 _STYLE = read_css(Path(__file__).with_name("learn.css"))
 _COLUMNS = 3
+
+
+def write_headline(_: View) -> Said:
+    """How much there is to do."""
+    parts = {"lessons": Part(len(LESSONS)), "steps": Part(sum(len(lesson.steps) for lesson in LESSONS))}
+    return say("Can you work it out? ", Claim("lessons", "**{lessons} lessons** with **{steps} steps**", parts))
 
 
 def show_end(view: View) -> None:
