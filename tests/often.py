@@ -11,3 +11,8 @@ def often(items: Iterable[Any], named: Iterable[str], name: Callable[[Any], str]
     kept, given = {*named}, [*items]
     assert kept <= {*map(name, given)}
     return [pytest.param(each, id=name(each), marks=[] if name(each) in kept else pytest.mark.rare) for each in given]
+
+
+def seldom(*values: Any, name: str | None = None) -> Any:
+    """These values as parameters of a test that is rare with them. name: its id in the test, unless made of them."""
+    return pytest.param(*values, id=name, marks=pytest.mark.rare)

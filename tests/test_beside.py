@@ -4,6 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.ui.frame.site import PAGES
+from tests.often import seldom
 from tests.test_pages import APP
 
 WATCH_WIDTHS = """
@@ -34,7 +35,7 @@ def test_where_no_number_comes_the_place_is_the_pages():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("page", "query"), [("attention", {}), ("formulas", {}), ("heads", {"text": ""})])
+@pytest.mark.parametrize(("page", "query"), [("attention", {}), seldom("formulas", {}), seldom("heads", {"text": ""})])
 def test_what_is_drawn_first_is_as_wide_as_in_the_end(app, page, query):
     app.use_up().add_init_script(WATCH_WIDTHS)
     app.open(page, **query)

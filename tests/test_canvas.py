@@ -17,6 +17,7 @@ from bertviz_core.ui.frame.view import SHOWN
 from bertviz_core.ui.views.overview_canvas import Place, Spot, find_story, read_wish
 from tests.canvas import Drawn, draw, look, pick
 from tests.factory import random_checkpoint
+from tests.often import seldom
 
 ROME = "When in Rome, do as the [MASK] do."
 CHANGE = {"encoder.layer.2.attention.self.probs[head=0]": 0.0}
@@ -159,7 +160,7 @@ def test_a_strip_that_is_seen_whole_has_every_component_at_the_scale_of_its_part
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("base_sized")
-@pytest.mark.parametrize("strip", ["norm", "neurons"])
+@pytest.mark.parametrize("strip", ["norm", seldom("neurons")])
 def test_a_strip_that_is_seen_whole_adds_little(base_sized, strip):
     view = look(bv.run(bv.load_model(base_sized), "a " * 510))
     whole, part = (len(json.dumps(draw(view, component=700, strip=name))) for name in (strip, ""))

@@ -21,7 +21,15 @@ INPUTS = {
     "without an LM head": {"model": "headless"},
 }
 ON_PHONES = ("a pair", "padding", "512 tokens", "BERT large")
-SELDOM = ("one token", "BERT base")
+ON_A_PHONE = "{} on a phone"
+SELDOM = (
+    "one token",
+    "a pair",
+    "64 tokens",
+    "BERT base",
+    ON_A_PHONE.format("padding"),
+    ON_A_PHONE.format("BERT large"),
+)
 LEVELS = ("pass", "layer", "head")
 
 
@@ -35,17 +43,17 @@ def headless(tmp_path):
     return random_checkpoint(tmp_path, kind="base")
 
 
-def mark(name):
-    """Whether it is left to the slow ones; and a group for whatever reads a large checkpoint, which is made once."""
-    model = INPUTS[name].get("model")
-    return [pytest.mark.slow] * (name in SELDOM) + ([pytest.mark.xdist_group(model)] if model else [])
+def name_input(name, size, called="{}"):
+    """An input; rare, and in a group of whatever reads a large checkpoint, which is made once."""
+    called, model = called.format(name), INPUTS[name].get("model")
+    marks = [pytest.mark.rare] * (called in SELDOM) + ([pytest.mark.xdist_group(model)] if model else [])
+    return pytest.param(name, size, id=called, marks=marks)
 
 
 @pytest.mark.parametrize(
     ("name", "size"),
-    [*(pytest.param(name, WIDE, id=name, marks=mark(name)) for name in INPUTS),
-     *(pytest.param(name, PHONE, id=f"{name} on a phone", marks=mark(name)) for name in ON_PHONES)],
-)  # fmt: skip
+    [*(name_input(name, WIDE) for name in INPUTS), *(name_input(name, PHONE, ON_A_PHONE) for name in ON_PHONES)],
+)
 def test_every_input_is_drawn_whole(chromium, server, request, name, size):
     query = dict(INPUTS[name])
     if "model" in query:

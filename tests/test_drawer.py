@@ -6,6 +6,7 @@ import pytest
 
 from bertviz_core.ui.components.selectors import expand
 from tests.browser import PHONE, WIDE, visit
+from tests.often import seldom
 
 PAGE = "attention"
 CELL = "encoder.layer.2.attention.self.probs[head=0,query=8,key=6]"
@@ -191,8 +192,8 @@ def test_any_cell_by_its_address(app):
 
 @pytest.mark.parametrize(
     "cell",
-    [pytest.param("nonsense", marks=pytest.mark.slow), "embeddings.sum[token=99,hidden=0]",
-     pytest.param("embeddings.sum[token=1]", marks=pytest.mark.slow), "<b>x</b>"],
+    [seldom("nonsense"), "embeddings.sum[token=99,hidden=0]",
+     seldom("embeddings.sum[token=1]"), "<b>x</b>"],
 )  # fmt: skip
 def test_a_walk_that_was_edited_by_hand(app, cell):
     app.open("embeddings", walk=cell)

@@ -4,6 +4,7 @@ import pytest
 
 from bertviz_core.ui.components.selectors import expand
 from tests.browser import PHONE, WIDE, visit
+from tests.often import often, seldom
 
 pytestmark = pytest.mark.slow
 
@@ -19,7 +20,7 @@ ROWS = expand("""() => {
 }""")
 
 
-@pytest.mark.parametrize("page", COMPOSED)
+@pytest.mark.parametrize("page", often(COMPOSED, ["parameters", "notation"], str))
 def test_the_first_two_cards_are_seen_whole(chromium, server, page):
     with visit(chromium, server, WIDE) as app:
         app.open(page)
@@ -33,7 +34,7 @@ def test_the_frame_of_a_cell_leaves_the_word_of_its_row_whole(chromium, server):
         assert cells - words >= 3
 
 
-@pytest.mark.parametrize("page", ["query_key_value", "attention_output"])
+@pytest.mark.parametrize("page", ["query_key_value", seldom("attention_output")])
 def test_a_headline_has_two_lines_on_a_phone_and_all_of_it_once_it_is_touched(chromium, server, page):
     with visit(chromium, server, PHONE) as app:
         app.open(page)

@@ -17,6 +17,7 @@ from websockets.asyncio.client import connect
 
 from bertviz_core.ui.frame.site import PAGES
 from tests.browser import running
+from tests.often import seldom
 
 ROOT = Path(__file__).parents[1]
 LIBRARIES = {
@@ -131,8 +132,8 @@ async def open_at_once(url, pages):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "names",
-    [pytest.param(("predictions",), id="one page"),
-     pytest.param(("", "attention", "layers"), id="several pages", marks=pytest.mark.slow)],
+    [seldom(("predictions",), name="one page"),
+     pytest.param(("", "attention", "layers"), id="several pages")],
 )  # fmt: skip
 def test_the_first_sessions_of_a_cold_server_come_at_once(tmp_path, names):
     pages = [names[i % len(names)] for i in range(SESSIONS)]

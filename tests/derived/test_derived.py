@@ -66,7 +66,7 @@ MODELS = {
 }
 
 
-SELDOM = {"a long sentence": pytest.mark.rare, "a pair": pytest.mark.slow}
+SELDOM = {"a long sentence": pytest.mark.rare, "a pair": pytest.mark.rare}
 
 
 def grouped(name):

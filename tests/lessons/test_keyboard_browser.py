@@ -73,7 +73,7 @@ def answer(app, step, scene, said):
 
 
 WHOLE = ("row", "taken")  # where the page is looked at as well, in the others it is the same
-KINDS = ("row", "negative", "ratio", "scale", "mask", "taken", "own")  # all kinds of answers; and a covered page
+KINDS = ("row", "ratio", "scale", "taken", "own")  # all kinds of answers; and a covered page
 
 
 @pytest.mark.slow
