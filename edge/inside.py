@@ -27,6 +27,8 @@ MOST_IDLE = 400  # connections of all, on which nothing is being answered; a bro
 READ_S = 15.0  # who takes an answer reads on
 LEAVE_S = 1.0  # until a socket is closed on which the browser was told that it is; that takes a message there and back
 MOST_UNHEARD = 1 << 24  # bytes that are still taken meanwhile, and passed over
+_LONGEST_NUMBER = 10  # bytes, as protobuf writes it
+_FIXED_BYTES = {1: 8, 5: 4}  # of numbers that protobuf writes with so many, by the form of their tags
 _SLICE = 512  # bytes that are taken apart before anybody looks whether they are too many messages
 
 
@@ -53,6 +55,54 @@ def name_kind(said: BackMsg) -> str | None:
     """What a message asks for, by Streamlit's name; None where it asks for nothing. Instead: as for `read_message`."""
     kind = said.WhichOneof("type")
     return said.backend_operation_request.WhichOneof("payload") if kind == "backend_operation_request" else kind
+
+
+def has_more_parts(data: bytes, most: int) -> bool:
+    """Whether a message of a browser has more parts than that, counted before it is taken apart.
+
+    Each takes the memory of an object, and the shortest two bytes: of one message there are hundreds of thousands.
+    Instead: bounds of protobuf's own.
+    """
+    try:
+        return _count_left(memoryview(data), BackMsg.DESCRIPTOR, most) < 0
+    except IndexError:  # it is cut; whoever takes it apart refuses it
+        return False
+
+
+def _count_left(data: memoryview, kind: Any, left: int) -> int:
+    """How many parts fewer than `left` a message of this kind has, negative where it has more; a number in a row of
+    them counts as one for each of its bytes.
+    """
+    at = 0
+    while at < len(data) and left >= 0:
+        tag, at = _read_varint(data, at)
+        left -= 1
+        match tag & 7:
+            case 0:
+                _, at = _read_varint(data, at)
+            case 1 | 5 as form:
+                at += _FIXED_BYTES[form]
+            case 2:
+                size, at = _read_varint(data, at)
+                part, at = data[at : at + size], at + size
+                field = kind.fields_by_number.get(tag >> 3)
+                if field is not None and field.message_type is not None:
+                    left = _count_left(part, field.message_type, left)
+                elif field is not None and field.type not in (field.TYPE_STRING, field.TYPE_BYTES):
+                    left -= len(part)
+            case _:  # a group: no message of Streamlit's has one
+                return -1
+    return left
+
+
+def _read_varint(data: memoryview, at: int) -> tuple[int, int]:
+    """A number as protobuf writes it, and where it ends. Raises IndexError where it does not."""
+    value = 0
+    for i, byte in enumerate(data[at : at + _LONGEST_NUMBER]):
+        value |= (byte & 0x7F) << 7 * i
+        if byte < 0x80:
+            return value, at + i + 1
+    raise IndexError
 
 
 class Asked(NamedTuple):

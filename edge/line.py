@@ -12,12 +12,15 @@ from contextlib import contextmanager
 
 from starlette.types import Message, Receive, Send
 
-from edge.inside import Asked, name_kind, read_asked, read_message
+from edge.inside import Asked, has_more_parts, name_kind, read_asked, read_message
 
 # Runs, downloads that are made when they are asked for, rows of long tables. What else Streamlit knows is for who
 # develops an app: it empties what all visitors share, runs git meanwhile, or writes files into the app's folder.
 WANTED = ("rerun_script", "stop_script", "app_heartbeat", "deferred_file", "dataframe_chunk")
 PASSED_OVER_S = 0.05  # until the next message is read after one that is not wanted
+# Parts of a message, one in another: names, values, what a browser keeps. A page of ours has 300 at most, and 20 runs
+# leave some 100 names more of what a browser keeps.
+MOST_PARTS = 1_000
 MOST_WIDGETS = 200  # whose values one request for a run may name; a page has 30
 LONGEST_QUERY = 1 << 16  # characters; two long sentences, packed, have 50,000 at most
 MOST_FIELDS = 200  # in it; a page names 30, and Streamlit logs more than 1,000 as an error, with a traceback
@@ -32,6 +35,7 @@ TOO_MUCH = 1008  # the code of one that was closed for what it takes
 _WIDGET = "$$"  # how Streamlit begins the names of all widgets; it takes any other for a mistake of the app
 _HASH = re.compile(r"[0-9a-f]{0,64}")  # what Streamlit calls pages and their parts
 _NOT_OURS = 1003  # the code of a socket that was closed for what it said
+_PASSED_OVER = 0  # no code: the next message is read
 
 
 def hear_wanted(receive: Receive, send: Send) -> Receive:
@@ -53,21 +57,32 @@ def hear_wanted(receive: Receive, send: Send) -> Receive:
                 return await hang_up(TOO_MUCH)
             if message["type"] != "websocket.receive":
                 return message
-            said = read_message(message.get("bytes"))
-            kind = said and name_kind(said)
-            asks = read_asked(said) if said else None
-            if asks and asks_too_much(asks):
-                return await hang_up(TOO_MUCH)
-            if asks and not is_of_a_page(asks):
-                return await hang_up(_NOT_OURS)
-            if kind in WANTED:
+            code = judge(message.get("bytes") or b"")
+            if code is None:
                 asked = True
                 return message
-            if kind is None:
-                return await hang_up(_NOT_OURS)
+            message = {}  # may be long, and its sender is made to wait
+            if code != _PASSED_OVER:
+                return await hang_up(code)
             await asyncio.sleep(PASSED_OVER_S)
 
     return receive_wanted
+
+
+def judge(data: bytes) -> int | None:
+    """What is to be done about a message: None: hear it; _PASSED_OVER, or the code with which its socket is closed."""
+    if has_more_parts(data, MOST_PARTS):
+        return TOO_MUCH
+    said = read_message(data)
+    kind = said and name_kind(said)
+    if said is None or kind is None:
+        return _NOT_OURS
+    asks = read_asked(said)
+    if asks_too_much(asks):
+        return TOO_MUCH
+    if not is_of_a_page(asks):
+        return _NOT_OURS
+    return None if kind in WANTED else _PASSED_OVER
 
 
 def asks_too_much(asked: Asked) -> bool:
