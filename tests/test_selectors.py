@@ -105,14 +105,38 @@ def test_a_selector_of_every_style_sheet_is_known():
         assert ":--" not in expand(file.read_text(encoding="utf-8"))
 
 
+def list_selectors():
+    """Every selector with :has() of the style sheets that all pages have, as the browser gets it, by its file."""
+    for file in (ROOT / "bertviz_core").rglob("*.css"):
+        if file.parent.name != "views":  # where a card is named by what it shows, it may be, on its page alone
+            rules = re.sub(r"/\*.*?\*/", "", expand(file.read_text(encoding="utf-8")), flags=re.DOTALL)
+            for rule in re.findall(r"[^{}]+(?=\{)", rules):
+                for selector in re.split(r",(?![^()]*\))", rule):
+                    if ":has(" in selector:
+                        yield file.name, selector.strip()
+
+
 def test_what_an_element_has_is_said_by_names_that_few_elements_have():
-    """By any other, each node that a chart draws has a browser work out the style of the page anew; where a card is
-    named by what it shows, it may be, on its page alone."""
+    """By any other, each node that is drawn has a browser work out the style of the page anew."""
     said = {
-        (file.name, argument)
-        for file in (ROOT / "bertviz_core").rglob("*.css")
-        for argument in re.findall(r":has\(((?:[^()]|\([^()]*\))*)\)", file.read_text(encoding="utf-8"))
-        if file.parent.name != "views"
+        (file, argument)
+        for file, selector in list_selectors()
+        for argument in re.findall(r":has\(((?:[^()]|\([^()]*\))*)\)", selector)
     }
     assert len(said) > 20
-    assert [(name, argument) for name, argument in said if re.search(r"\*(?!=)|\[class|:not", argument)] == []
+    assert [each for each in said if re.search(r"\*(?!=)|\[class|:not|data-testid", each[1])] == []
+
+
+def test_of_what_stands_below_such_an_element_few_have_the_name():
+    """Where that is an attribute of all of Streamlit's elements, the style of all of them is worked out anew."""
+    found = []
+    for file, selector in list_selectors():
+        depth, last, begins = 0, "", False  # what stands behind the last combinator; whether a :has() stands before it
+        for part in re.split(r"(\(|\)|[\s>~+]+)", selector):
+            depth += {"(": 1, ")": -1}.get(part, 0)
+            if not depth and re.fullmatch(r"[\s>~+]+", part):
+                begins, last = begins or ":has" in last, ""
+            last += part
+        if begins and "data-testid" in last:
+            found.append((file, selector))
+    assert found == []

@@ -13,7 +13,8 @@ const FRAME = ":is(.st-key-bar, .st-key-map, .st-key-what-if-line)"; // what sta
 const NEXT = '[class*="st-key-lesson-next-"] button, [class*="st-key-learn-next-"] button';
 /** @type {Record<string, string>} */
 const NAMED = { tokens: ".st-key-tokens", map: ".st-key-map" };
-const ASKED = "data-asked", PICKS = "data-picks"; // the step's number; whether it is answered in there
+const ASKED = "data-asked", PICKS = "data-picks"; // the step's number; it is answered in there, and whether it has parts
+const PARTED = `:is([data-cell], [data-token], .bv-chart, ${PARTS.isolated})`;
 const HIGH = "--bv-strip";
 const SETTLING = 6000; // milliseconds in which what is drawn later may push the asked part out of sight again
 const MARGIN = 14; // pixels between the ring and what covers the page
@@ -172,7 +173,9 @@ function mark(asked, { number, picks } = {}) {
     if (each !== asked) for (const name of [ASKED, PICKS]) each.removeAttribute(name);
   }
   if (asked && asked.getAttribute(ASKED) !== String(number)) asked.setAttribute(ASKED, String(number));
-  asked?.toggleAttribute(PICKS, Boolean(picks));
+  const parts = !picks ? null : asked?.querySelector(PARTED) ? "parts" : "";
+  if (parts === null) asked?.removeAttribute(PICKS);
+  else if (asked?.getAttribute(PICKS) !== parts) asked?.setAttribute(PICKS, parts);
 }
 
 // How high the strip is, for what stands above it.
