@@ -9,9 +9,9 @@ from bertviz_core.ui.views import sentence, sentence_answer, sentence_verdict
 
 view = open_page(
     "sentence",
-    "A matrix makes logits of the last vectors, of all tokens or of what the pooler makes of [CLS], and the softmax "
-    "probabilities.",
+    "A matrix makes logits of the last vectors, of all tokens or of what the pooler makes of [CLS].",
     sentence.write_headline,
+    more=sentence.tell_probabilities,
 )
 if "qa_outputs" in view.trace:
     if sentence_answer.has_context(view):
@@ -37,7 +37,7 @@ if "pooler.dense" in view.trace:
         if opened:
             sentence.show_pooler(view)
     if sentence.list_answers(view):
-        with fold("evidence", "**What speaks for the answer** · the lead, split over the pooled numbers") as opened:
+        with fold("evidence", "**What speaks for the answer** · split over the pooled numbers") as opened:
             if opened:
                 sentence.show_evidence(view)
 with fold("vector", "**One vector for a whole text** · the first token, or the mean of all") as opened:

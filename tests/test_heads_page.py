@@ -185,7 +185,7 @@ def test_many_tokens_are_drawn_around_the_chosen_one(app):
     for side in ("query", "key"):
         assert app.page.locator(f".side.{side} .token").count() == 40
         assert token(app, side, 301).get_attribute("aria-selected") == "true"
-    assert "Shown: queries 281 to 320 of 503 tokens." in app.shown()
+    assert "Shown: queries 281–320 of 503." in app.shown()
     assert "neighbouring queries and keys" in app.shown()
 
 

@@ -43,7 +43,7 @@ def test_evidence_and_bias_sum_to_the_lead_of_the_score(tmp_path, kind, address,
     weight, bias, scores = (trace[f"{address}{end}"] for end in (".weight", ".bias", ""))
     assert len(scores) == labels
     for label in range(labels):
-        found = sentence.compute_evidence(trace["pooler.activation"], weight, label)
+        found = trace["pooler.activation"] * sentence.compute_lead(weight, label)
         assert found.shape == trace["pooler.activation"].shape
         total = math.fsum(found.tolist()) + sentence.compute_lead(bias, label)
         assert total == pytest.approx(float(sentence.compute_lead(scores, label)), abs=1e-5)

@@ -52,7 +52,7 @@ def name_change(trace: Trace, where: Address, value: Value) -> str:
     """A change of a pass in words. trace: the pass without it."""
     token = where.at.get("token")
     if where.path == TOKEN_IDS.address and token is not None and isinstance(value, int | float):
-        word = trace.model.tokenizer.token(int(value))
+        word = trace.model.tokenizer.name(int(value))
         return f"“{trace.tokens[token]}” at {token} replaced by “{word}”"
     if where.path == MASK.address and token is not None and value == 0:
         return f"“{trace.tokens[token]}” at {token} masked out"

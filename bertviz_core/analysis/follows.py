@@ -39,7 +39,8 @@ def list_pairs(first: str, second: str | None) -> tuple[TriedPair, ...]:
         TriedPair("another subject", first, _ANOTHER_SUBJECT),
         TriedPair("perhaps the same scene", first, _SAME_SCENE),
     ]
-    disorder = [TriedPair("words in disorder", first, " ".join(reversed(own.split())))] if second else []
+    order = own.split()
+    disorder = [TriedPair("words in disorder", first, " ".join(order[::-1]))] if order != order[::-1] else []
     return (*written, *others, *disorder)
 
 

@@ -162,7 +162,7 @@ def name_index(trace: Trace, axis: str, i: int) -> str:
 
 
 def _name_word(trace: Trace, i: int) -> str:
-    return trace.model.tokenizer.vocabulary[i]
+    return trace.model.tokenizer.name(i)
 
 
 def name_crumb(trace: Trace, cell: Address) -> str:

@@ -116,3 +116,18 @@ def choose_first(trace: Trace) -> tuple[int, ...]:
     """The id of the most probable entry at every position; remembered, since it needs the logits of all."""
     tokens = range(len(trace.tokens))
     return remember(trace, "first choices", lambda: tuple(int(trace[SCORES.fix(token=i)].argmax()) for i in tokens))
+
+
+def count_kept(trace: Trace) -> tuple[int, int]:
+    """At how many positions, padding left out, no entry is as probable as the input's own, and at how many others tie
+    with it for the first place; remembered."""
+    return remember(trace, "kept tokens", lambda: _count_kept(trace))
+
+
+def _count_kept(trace: Trace) -> tuple[int, int]:
+    ties = []
+    for i in trace.encoding.real:
+        row = trace[SCORES.fix(token=i)]
+        if row[trace.encoding.ids[i]] == row.max():
+            ties.append(int((row == row.max()).sum()))
+    return ties.count(1), len(ties) - ties.count(1)

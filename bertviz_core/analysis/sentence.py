@@ -24,11 +24,3 @@ def compute_lead(scores: np.ndarray, label: int) -> np.ndarray:
     """
     others = np.delete(scores, label, axis=-1)
     return scores[..., label] - (others.mean(axis=-1) if others.shape[-1] else 0.0)
-
-
-def compute_evidence(pooled: np.ndarray, weight: np.ndarray, label: int) -> np.ndarray:
-    """What each component of the pooled vector adds to a class's lead; with the bias's lead they sum to the score's.
-
-    pooled: (pooled,); weight: (pooled, class).
-    """
-    return pooled * compute_lead(weight, label)

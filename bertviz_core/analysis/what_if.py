@@ -28,12 +28,16 @@ class Offer:
 
 @dataclass(frozen=True)
 class Moved:
-    """How far a tensor lies from what it was: the largest change, where it is, the mean size of all without padding."""
+    """How far a tensor lies from what it was: the largest change, where it is, the mean size of all without padding.
+
+    masked: whether some of its numbers, left out here, are scores that are masked in one of the two passes only.
+    """
 
     largest: Address
     before: float
     after: float
     mean: float
+    masked: bool
 
 
 @dataclass(frozen=True)
@@ -109,12 +113,13 @@ def offer_for_cell(trace: Trace, where: Address) -> list[Offer]:
 def measure_moved(before: Trace, after: Trace, where: Address) -> Moved:
     """How far a tensor or slice lies from what it was."""
     old, new = before[where], after[where]
-    size = np.abs(_drop_padding(before, after, where, subtract(before, after, where)))
+    difference = subtract(before, after, where)
+    size = np.abs(_drop_padding(before, after, where, difference))
     place = np.unravel_index(find_strongest(np.nan_to_num(size).ravel()), size.shape) if size.ndim else ()
     free = {axis: int(i) for axis, i in zip(after.dims(where), place, strict=True)}
     largest = where.fix(**free).sort(after.dims(where.whole))
     mean = 0.0 if np.isnan(size).all() else float(np.nanmean(size))
-    return Moved(largest, float(old[place]), float(new[place]), mean)
+    return Moved(largest, float(old[place]), float(new[place]), mean, bool(np.isnan(difference).any()))
 
 
 def subtract(before: Trace, after: Trace, address: Address) -> np.ndarray:

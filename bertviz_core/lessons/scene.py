@@ -78,13 +78,13 @@ class Scene:
 
     def name_top(self, position: int | None = None) -> str:
         """The likeliest entry there."""
-        return self.model.tokenizer.token(int(self.read_shares(position).argmax()))
+        return self.model.tokenizer.name(int(self.read_shares(position).argmax()))
 
     def tell_tops(self, count: int, position: int | None = None) -> str:
         """The likeliest entries there with their probabilities: `“people” 6.6 %, “men” 5.2 %`."""
         shares = self.read_shares(position)
         tops = np.argsort(-shares, kind="stable")[:count]
-        return ", ".join(f"“{self.model.tokenizer.token(int(i))}” {format_percent(float(shares[i]))}" for i in tops)
+        return ", ".join(f"“{self.model.tokenizer.name(int(i))}” {format_percent(float(shares[i]))}" for i in tops)
 
     def list_repeated(self) -> tuple[int, ...]:
         """The positions of the first token of the text that stands there twice or more; none where all differ."""

@@ -207,7 +207,8 @@ def _write_classifier(b: Builder, config: BertConfig, x: Symbol) -> None:
     source = f"{DEVLIN}, sec. 4.1"
     b.stage = Stage.SENTENCE
     logits = b.add("classifier", "c", "c", kind.PREDICTION, _project(x, "classifier", "c", x.axes[-1], LABEL),
-                   "The logits: one per class that the checkpoint was fine-tuned on.", source)
+                   f"The logits: one per {'number' if config.problem_type == 'regression' else 'class'} that the "
+                   "checkpoint was fine-tuned on.", source)
     if config.problem_type == "regression":
         return
     several = config.problem_type == "multi_label_classification"

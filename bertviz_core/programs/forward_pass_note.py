@@ -124,7 +124,8 @@ def _write_classes(w: Writer, z: Symbol) -> None:
 
 def _apply_softmax(w: Writer, pooled: Symbol, path: str, matrix: Symbol, bias: Symbol) -> None:
     place = r"$\mathrm{Softmax}$ that predicts the class"
-    logits = w.write(path, "c", kind.PREDICTION, pooled @ matrix + bias, "The logits: one per class.", place,
+    of = "number" if w.config.problem_type == "regression" else "class"
+    logits = w.write(path, "c", kind.PREDICTION, pooled @ matrix + bias, f"The logits: one per {of}.", place,
                      "What turns the vector into classes is not said: it is the checkpoint's classifier, or else its "
                      "next-sentence head.")
     if w.config.problem_type == "regression":

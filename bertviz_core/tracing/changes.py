@@ -280,7 +280,7 @@ def _change_input(layout: Layout, encoding: Encoding, path: str, override: Overr
     row = tuple(int(number) for number in new)
     if path == "input_ids":
         tokens = tuple(
-            token if was == now else tokenizer.token(now)
+            token if was == now else tokenizer.name(now)
             for token, was, now in zip(encoding.tokens, old, row, strict=True)
         )
         return replace(encoding, ids=row, tokens=tokens)

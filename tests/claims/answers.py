@@ -241,6 +241,13 @@ def _(scene):
     return Truth({"share": shares[most], "name": scene.trace.model.labels[most]}, "HIGHEST", shares, most)
 
 
+@oracle("score")
+def _(scene):
+    scores = scene["classifier"]
+    most = int(scores.argmax())
+    return Truth({"score": scores[most], "name": scene.trace.model.labels[most]}, "HIGHEST", scores, most)
+
+
 @oracle("best answer")
 def _(scene):
     start, end = _span(scene.trace)

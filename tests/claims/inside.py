@@ -240,12 +240,12 @@ def _fit(scene):
     return scene.own("attention.self.products")[scene.head, scene.token][scene.real]
 
 
-@oracle("fits best", "fits as well")
+@oracle("fits best", "fits as well", "only key")
 def _(scene, name):
     row = _fit(scene)
     most = int(row.argmax())
     values = {"product": row[most], "key": scene.name(scene.real[most]), "count": len(row)}
-    return Truth(values, {"fits best": "LARGEST", "fits as well": "HIGHEST"}[name], row, most)
+    return Truth(values, "LARGEST" if name == "fits best" else "HIGHEST", row, most)
 
 
 @oracle("component brings")

@@ -39,15 +39,17 @@ def show_moved(view: View, address: Address, start: Address) -> None:
         st.caption(f"**What if:** {found.say_unreached('this tensor')}; it is the same, bit for bit.")
         return
     far = measure_moved(found.before, found.after, address)
-    if not far.mean:
+    if not far.mean and not far.masked:
         st.caption(f"**What if:** {found.yours} {found.agree('moves', 'move')} none of the numbers here.")
         return
     before, after = (float(trace[start]) for trace in (found.before, found.after))
     own, name = (escape_markdown(cell_names.shorten(found.after, cell)) for cell in (start, far.largest))
-    st.caption(
-        f"**What if:** {own}: {_write_arrow(before, after)}; the largest change "
-        f"{_write_arrow(far.before, far.after)}, at {name}; the mean absolute change is {format_number(far.mean)}."
-    )
+    most = f"{_write_arrow(far.before, far.after)}, at {name}; the mean absolute change is {format_number(far.mean)}"
+    rest = f"the largest change {most}"
+    if far.masked:
+        rest = f"of scores masked neither before nor now the largest change {most}"
+        rest = rest if far.mean else "no score changes that is masked neither before nor now"
+    st.caption(f"**What if:** {own}: {_write_arrow(before, after)}; {rest}.")
 
 
 def _write_arrow(before: float, after: float) -> str:

@@ -74,3 +74,11 @@ def tell_others(trace: Trace, sizes: np.ndarray, shown: Sequence[int], count: in
     least = sizes[list(real)][rank_top(sizes[list(real)], count)].min()
     others = [escape_markdown(name_token(trace.tokens, i)) for i in shown if i in real and sizes[i] < least]
     return f" and {join_words(others)}" if others else ""
+
+
+def tell_shown(shown: Sequence[int], count: int, what: str = "tokens") -> str:
+    """Which of so many are shown: from which to which, or how many where one between them is left out; "" for all."""
+    if len(shown) == count:
+        return ""
+    whole = list(shown) == list(range(shown[0], shown[-1] + 1)) and shown[-1] < count
+    return f"Shown: {what} {shown[0]}–{shown[-1]} of {count}." if whole else f"Shown: {len(shown)} of {count} {what}."

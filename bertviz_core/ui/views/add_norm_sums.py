@@ -29,7 +29,7 @@ from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html, tell_words
 from bertviz_core.ui.panels.pictures import write_picture
 from bertviz_core.ui.panels.put import tell_put
-from bertviz_core.ui.panels.said import tell_degrees, tell_short, tell_token
+from bertviz_core.ui.panels.said import tell_degrees, tell_short, tell_shown, tell_token
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.panels.worked import LENGTH
 
@@ -136,9 +136,8 @@ def _note_rows(view: View, sums: Sums, shown: Sequence[int], put: str) -> str:
             "of its own."
         )
     )
-    count = len(view.trace.encoding.real)
-    part = f" Shown: tokens {shown[0]}–{shown[-1]} of {count}." if len(shown) < count else ""
-    return f"{tell_words(view)}{put}{own}{part}".strip()
+    part = tell_shown(shown, len({*view.trace.encoding.real, *shown}))
+    return f"{tell_words(view)}{put}{own} {part}".strip()
 
 
 def _list_inks(view: View, where: str) -> tuple[Ink, Ink, Ink]:

@@ -32,6 +32,7 @@ from bertviz_core.ui.panels.moments import show_moments
 from bertviz_core.ui.panels.panel import show_panel
 from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html, tell_words
 from bertviz_core.ui.panels.put import tell_put
+from bertviz_core.ui.panels.said import tell_shown
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.panels.worked import LENGTH
 from bertviz_core.ui.views.embeddings_said import (
@@ -166,7 +167,7 @@ def _show_alike(view: View) -> Derived:
         ).offer(pick_cosines(NORM) if whole else ""),
         Origin(NORM, NORMALIZED, rf"\cos({', '.join(pair)})", "cosine; 1: the same direction"),
         values=Values(matrix, words, words),
-        note=f"Shown: tokens {shown[0]}–{shown[-1]} of {len(kept)}." if len(shown) < len(kept) else "",
+        note=tell_shown(shown, len(kept)),
     )
 
 

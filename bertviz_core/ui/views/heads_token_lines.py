@@ -16,6 +16,7 @@ from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.passes import tell_pass
+from bertviz_core.ui.panels.said import tell_shown
 from bertviz_core.ui.panels.token_lines import show_lines
 
 LINES = 40  # tokens on each side of the lines, at most
@@ -94,7 +95,7 @@ def _note_left_out(trace: Trace, shown: Links, over: str) -> str:
     count = len(trace.encoding.real)
     for name, side in (("queries", shown.queries), ("keys", shown.keys)):
         if len(side) == LINES < count:
-            parts.append(f"Shown: {name} {side[0]} to {side[-1]} of {count} tokens.")
+            parts.append(tell_shown(side, count, name))
     if over != MAX and len(shown.keys) < count:
         parts.append(f"Not shown: on average {format_percent(float(shown.hidden.mean()))} of a query's attention.")
     return " ".join(parts)

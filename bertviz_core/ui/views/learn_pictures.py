@@ -81,7 +81,7 @@ def _draw_layer(scene: Scene) -> tuple[str, str]:
 
 def _draw_words(scene: Scene) -> tuple[str, str]:
     shares = scene.read_shares()
-    shown = [(scene.model.tokenizer.token(i), float(shares[i])) for i in rank_top(shares, _BARS)]
+    shown = [(scene.model.tokenizer.name(i), float(shares[i])) for i in rank_top(shares, _BARS)]
     return f"The likeliest words at {scene.here}: {_tell(shown)}", _draw_bars(shown, PREDICTION, format_percent)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import streamlit as st
 
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
@@ -20,16 +22,15 @@ _AROUND = 64  # characters that are quoted on each side of the chosen token
 def write_headline(view: View) -> Said:
     """The question at the chosen token, in its sentence, and the model's answer; in one line."""
     trace, token = view.trace, view.chosen.token
-    text, name = trace.tokens[token], tell_token(trace.tokens, token)
+    name = tell_token(trace.tokens, token)
     if PROBS not in trace:
         parts = {"word": name, "size": Part(trace.model.config.hidden_size)}
         form = "How does BERT read {word}? As **{size} numbers**, made anew in every layer"
         return say(Claim("token as numbers", form, parts))
     (word, share, i), *_ = rank_words(trace, token, 1)
     masked = token in find_masks(trace)
-    swapped = token < len(view.typed) and trace.encoding.ids[token] != view.typed.ids[token]
     ask = "How does BERT fill the blank?" if masked else f"What does BERT expect at {name}?"
-    quoted = quote_around(view, BLANK if masked else text if swapped else None)
+    quoted = quote_around(view)
     said = f" {quote(quoted)}" if quoted else ""
     parts, probs = {"share": tell_percent(share), "word": name_plain(word)}, trace[PROBS.fix(token=token)]
     return say(
@@ -48,23 +49,46 @@ def tell_more(view: View) -> str:
     return " ".join(filter(None, (put, f"{text}: {GLOSSARY[text]}" if text in ("[CLS]", "[SEP]") else "")))
 
 
-def quote_around(view: View, instead: str | None) -> str:
-    """The sentence around the chosen token, as it was typed; empty where the token was not typed.
+def quote_around(view: View) -> str:
+    """The sentence around the chosen token, as it is read: as typed, but for tokens that others stand in place of.
 
-    instead: what stands at the token's place; without, the token itself.
+    Empty where the chosen token was not typed. Where it is hidden, a blank stands for it.
     """
-    places = view.trace.model.tokenizer.locate(view.text, view.pair)
-    place = places[view.chosen.token] if view.chosen.token < len(places) else None
-    if place is None:
+    trace, chosen = view.trace, view.chosen.token
+    places = trace.model.tokenizer.locate(view.text, view.pair)
+    if chosen >= len(places) or places[chosen] is None:
         return ""
-    part, start, end = place
-    texts = [view.text, view.pair or ""]
-    here = texts[part]
-    before = " / ".join([*texts[:part], here[:start]])
-    after = " / ".join(filter(None, [here[end:], *texts[part + 1 :]]))
-    left = before if len(before) <= _AROUND else "… " + before[-_AROUND:].partition(" ")[2]
-    right = after if len(after) <= _AROUND else after[:_AROUND].rpartition(" ")[0] + " …"
-    return f"{left}{here[start:end] if instead is None else instead}{right}"
+    before, here, after = list[str](), "", list[str]()
+    side = before
+    for i, text in _list_read(view, places):
+        if i == chosen:
+            here, side = BLANK if chosen in find_masks(trace) else text, after
+        else:
+            side.append(text)
+    left, right = "".join(before), "".join(after)
+    if len(left) > _AROUND:
+        left = "… " + left[-_AROUND:].partition(" ")[2]
+    if len(right) > _AROUND:
+        right = right[:_AROUND].rpartition(" ")[0] + " …"
+    return f"{left}{here}{right}"
+
+
+def _list_read(view: View, places: Sequence[tuple[int, int, int] | None]) -> Iterator[tuple[int | None, str]]:
+    """The typed texts in pieces, as they are read: each token with its position, and what stands between tokens."""
+    read, at = view.trace.encoding, (0, 0)
+    texts = [view.text, *filter(None, [view.pair])]
+    for i, place in enumerate(places):
+        if place is None:
+            continue
+        part, start, end = place
+        if part > at[0]:
+            yield None, f"{texts[at[0]][at[1] :]} / "
+            at = (part, 0)
+        yield None, texts[part][at[1] : start]
+        other = read.ids[i] != view.typed.ids[i]
+        yield i, read.tokens[i].removeprefix("##") if other else texts[part][max(start, at[1]) : end]
+        at = (part, end)
+    yield None, " / ".join([texts[at[0]][at[1] :], *texts[at[0] + 1 :]])
 
 
 def show_model(view: View) -> None:

@@ -22,11 +22,12 @@ def tell_cut(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     marks = " and marks the word that is missing" if spot.token in find_masks(trace) else ""
     put = ", put there by a change" if cut.put else ""
     padding = f", and {cut.padding} of padding" if cut.padding else ""
+    moved = ", but a change moves some" if trace.encoding.positions != tuple(range(len(trace.tokens))) else ""
     return [
         "The tokenizer cuts the text into the longest pieces that its vocabulary has, and adds special tokens: "
         f"{write_count(cut.total, 'token')}{padding}, entries of a vocabulary of {cut.vocabulary:,}. ",
         name_row(trace, spot.token),
-        f" is entry {cut.id}{put}{marks}. Positions are counted from 0, to {cut.total + cut.padding - 1}.",
+        f" is entry {cut.id}{put}{marks}. Positions are counted from 0, to {cut.total + cut.padding - 1}{moved}.",
     ]
 
 
@@ -143,6 +144,8 @@ def tell_collect(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     total, part = write_fixed(collected.sum, digits.total), write_fixed(collected.part, digits.terms)
     makes, of = (";", " of it") if collected.adds_up else (" by a change, which is not what these add up to;", "")
     brings = name_first("the largest part", collected.first)
+    if collected.part * collected.sum < 0:  # no part of a sum, to who reads it, but the largest one against it
+        of += " in size"
     moves = "the one that moves" if collected.alone else "one of those that move"
     return [
         *collects,

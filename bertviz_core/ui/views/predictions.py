@@ -14,6 +14,7 @@ from bertviz_core.analysis.predictions import (
     SCORES,
     Running,
     choose_first,
+    count_kept,
     find_masks,
     rank_words,
     run_softmax,
@@ -24,6 +25,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.formula.tex import take_ends, write_sum
+from bertviz_core.formula.texts import write_count
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
@@ -211,9 +213,15 @@ def _show_choices(view: View) -> None:
     st.html(f'<p class="bv-search">{escape(tokenizer.decode(choices))}</p>')
     chips = "".join(_render_chip(view, i, choice) for i, choice in enumerate(choices))
     st.html(f'<div class="bv-tokens">{chips}</div>')
-    real = trace.encoding.real
-    kept = sum(choices[i] == trace.encoding.ids[i] for i in real)
-    st.caption(f"At {kept} of {len(real)} positions the top prediction is the input token.")
+    st.caption(tell_kept(trace))
+
+
+def tell_kept(trace: Trace) -> str:
+    """At how many positions the top prediction is the input's own token, and at how many others are as probable."""
+    alone, shared = count_kept(trace)
+    also = f"; at {shared} it is one of several that tie" if shared else ""
+    positions = write_count(len(trace.encoding.real), "position")
+    return f"At {alone} of {positions} the top prediction is the input token{also}."
 
 
 def _render_chip(view: View, i: int, choice: int) -> str:

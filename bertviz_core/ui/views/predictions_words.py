@@ -34,6 +34,7 @@ from bertviz_core.ui.panels.tables import Column, render_table
 
 TOP = 12
 _LONGEST_WORD = 80
+_GUESSES = 20  # among which one with a name is looked for
 _STYLE = read_css(Path(__file__).with_name("predictions.css"))
 _WORD = Key("word", "")
 
@@ -160,11 +161,11 @@ def show_any_word(view: View) -> None:
 
 
 def _choose_word(view: View) -> str:
-    """The token that was typed at the chosen position; where that is [MASK], the likeliest entry."""
-    typed = view.typed if view.chosen.token < len(view.typed) else view.trace.encoding
-    if typed.ids[view.chosen.token] == view.trace.model.tokenizer.mask_id:
-        return view.trace.model.tokenizer.token(rank_words(view.trace, view.chosen.token, 1)[0][2])
-    return typed.tokens[view.chosen.token]
+    """The token that was typed at the chosen position; where that is [MASK], the likeliest entry that has a name."""
+    trace, token = view.trace, view.chosen.token
+    tokenizer, typed = trace.model.tokenizer, view.typed if token < len(view.typed) else trace.encoding
+    guesses = rank_words(trace, token, _GUESSES) if typed.ids[token] == tokenizer.mask_id else ()
+    return next(filter(None, (tokenizer.token(i) for *_, i in guesses)), typed.tokens[token])
 
 
 def _show_curve(view: View, looked_up: Entry) -> None:

@@ -84,7 +84,9 @@ def write_headline(view: View) -> Said:
     brings = {"brings": tell_short(most.product), "component": Part(most.component)}
     return say(
         Claim("asks", "What does {word} ask for? ", {"word": tell_token(trace.tokens, chosen.token)}),
-        say_largest(
+        Claim("only key", "Its only key is **{key}**: **{product}**", parts, Relation.HIGHEST, row, at)
+        if len(real) == 1
+        else say_largest(
             ("fits best", "Of {count} keys **{key}** fits best: **{product}**"),
             ("fits as well", "None of {count} keys fits better than **{key}**: **{product}**"),
             parts,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 import streamlit as st
 
@@ -17,6 +20,7 @@ from bertviz_core.formula.numbers import format_latex, format_number, format_per
 from bertviz_core.formula.steps import NORM, PREDICTION
 from bertviz_core.formula.tex import bracket_negative, take_ends, write_sum
 from bertviz_core.formula.texts import name_token, write_count
+from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
@@ -24,7 +28,7 @@ from bertviz_core.ui.panels.charts import MANY_CELLS, draw_share_bars, draw_tens
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.panel import show_panel
 from bertviz_core.ui.panels.put import tell_put
-from bertviz_core.ui.panels.said import name_plain, tell_percent, tell_tied
+from bertviz_core.ui.panels.said import name_plain, tell_number, tell_percent, tell_tied
 from bertviz_core.ui.panels.worked import write_cosine
 from bertviz_core.ui.views import sentence_answer
 
@@ -55,20 +59,55 @@ def write_headline(view: View) -> Said:
         elif any(trace.encoding.segments):
             form = "Does segment 1 follow segment 0? **{share}** that it does"
         return say(Claim("next sentence", form, parts))
-    if _CLASSES in trace and "token" in trace.dims(_CLASSES):
-        return say("Which class has each token?")
     if _CLASSES in trace:
-        shares = trace[_CLASSES.enter("probs")]
-        best = int(shares.argmax())
-        parts = {"share": tell_percent(shares[best]), "name": name_plain(trace.model.labels[best])}
-        return say(
-            "Which class? ",
-            choose(
-                tell_tied("classes tie", "**{count} of {all} classes** tie at **{share}**", shares),
-                Claim("class", "**{name}**, {share}", parts, Relation.HIGHEST, shares, (best,)),
-            ),
-        )
+        return _tell_class(trace)
     return say("What BERT says about the whole input")
+
+
+def _tell_class(trace: Trace) -> Said:
+    """The likeliest class; of a checkpoint that was fine-tuned on numbers and not on classes the highest one."""
+    names, probs = trace.model.labels, _CLASSES.enter("probs")
+    several = (probs not in trace and len(names) > 1) or _is_each_decided(trace)
+    asked = f"Which {_write_asked(trace)}{('es' if probs in trace else 's') if several else ''}"
+    if "token" in trace.dims(_CLASSES):
+        return say(f"{asked} has each token?")
+    found = trace[probs if probs in trace else _CLASSES]
+    best = int(found.argmax())
+    name = name_plain(names[best])
+    if probs not in trace:
+        parts = {"score": tell_number(found[best]), "name": name}
+        return say(
+            f"{asked}? ",
+            Claim("score", "Highest " * several + "**{name}**, {score}", parts, Relation.HIGHEST, found, (best,)),
+        )
+    parts = {"share": tell_percent(found[best]), "name": name}
+    return say(
+        f"{asked}? ",
+        choose(
+            tell_tied("classes tie", "**{count} of {all} classes** tie at **{share}**", found),
+            Claim("class", "Likeliest " * several + "**{name}**, {share}", parts, Relation.HIGHEST, found, (best,)),
+        ),
+    )
+
+
+def tell_probabilities(view: View) -> str:
+    """What is made of the logits, as far as this checkpoint has any."""
+    trace = view.trace
+    if _CLASSES in trace and _CLASSES.enter("probs") not in trace:
+        return "They are the answer: numbers, of which no probabilities are made."
+    if _CLASSES in trace and _is_each_decided(trace):
+        return "The sigmoid makes each of them a probability."
+    return "The softmax makes them probabilities."
+
+
+def _is_each_decided(trace: Trace) -> bool:
+    """Whether the classifier's classes do not exclude each other: no softmax compares them."""
+    return trace.model.config.problem_type == "multi_label_classification"
+
+
+def _write_asked(trace: Trace) -> str:
+    """What a classifier's logit is of: a class, or where no probabilities are made a number that is the answer."""
+    return "class" if _CLASSES.enter("probs") in trace else "number"
 
 
 def _tell_cosine(cosine: float) -> str:
@@ -177,12 +216,12 @@ def _show_projection(view: View) -> None:
 
 def show_classes(view: View) -> None:
     """The classifier's answer about the input as a whole."""
-    several = view.trace.model.config.problem_type == "multi_label_classification"
+    several = _is_each_decided(view.trace)
     _show_scores(
         view,
         _CLASSES,
         view.trace.model.labels,
-        "One logit per class",
+        f"One logit per {_write_asked(view.trace)}",
         "Probability of each class",
         "Each class is decided alone: the probabilities need not sum to 1." if several else "",
     )
@@ -206,33 +245,64 @@ def _show_scores(view: View, address: Address, names: tuple[str, ...], see: str,
             show_panel(view, probs, asked, figure.offer(picks.pick_points(trace, probs, shown)), note=note)
 
 
+@dataclass(frozen=True)
+class _Split:
+    """What is split over the pooled components: its name, its formula, what it means, and how it is measured."""
+
+    name: str
+    tex: str
+    meaning: str
+    measure: Callable[[np.ndarray, int], np.ndarray]
+
+
+def _find_split(trace: Trace, address: Address) -> _Split:
+    """A logit's lead where a softmax compares it with others, and the logit itself where nothing does."""
+    if address == _CLASSES and (_is_each_decided(trace) or _CLASSES.enter("probs") not in trace):
+        highest = "highest logit" if trace[address].size > 1 else "logit"
+        alone = f"The {highest}, split by component. It is compared with no other."
+        tex = r"c = \sum_j \bar{p}_j \, W_{j,c} + b_c"
+        return _Split("logit", tex, alone, lambda scores, label: scores[..., label])
+    over = "the mean of the others" if trace[address].size > 2 else "the other one"
+    return _Split(
+        "lead",
+        r"\begin{aligned} \text{lead} &= \sum_j \bar{p}_j \, \Delta_j + \Delta_b \\ "
+        r"\Delta_j &= W_{j,c} - \underset{c' \neq c}{\mathrm{mean}}\; W_{j,c'} \end{aligned}",
+        f"The lead of the highest logit over {over}, split by component. A softmax depends only on such differences.",
+        sentence.compute_lead,
+    )
+
+
 @derived
 def _show_evidence(view: View, address: Address, names: tuple[str, ...]) -> Derived:
     """The pooled components that speak most for the best class, or against it."""
     trace = view.trace
     label = int(trace[address].argmax())
-    found = sentence.compute_evidence(trace[_POOLED], trace[address.enter("weight")], label)
-    bias = float(sentence.compute_lead(trace[address.enter("bias")], label))
+    split = _find_split(trace, address)
+    weight, biases = trace[address.enter("weight")], trace[address.enter("bias")]
+    found = trace[_POOLED] * split.measure(weight, label)
+    bias = float(split.measure(biases, label))
     best = rank_top(np.abs(found), _COMPONENTS)
     total = float(found.sum()) + bias
     rows = [*found[best].tolist(), float(np.delete(found, best).sum()), bias, total]
     words = [*(f"component {i}" for i in best), write_count(len(found) - len(best), "other"), "bias", "together"]
     terms = [bracket_negative(format_latex(term)) for term in take_ends([*found.tolist(), bias])]
-    over = ("0", "the other one", "the mean of the others")[min(len(names), 3) - 1]
     return Derived(
         f"evidence-{address}",
         f"Components in favour of “{names[label]}”",
         draw_bars(
-            np.array(rows), words, view.colors, view.colors.kinds[PREDICTION], name="contribution to the lead", row=_ROW
+            np.array(rows),
+            words,
+            view.colors,
+            view.colors.kinds[PREDICTION],
+            name=f"contribution to the {split.name}",
+            row=_ROW,
         ),
         Origin(
             f"{_POOLED} and {address}.weight",
             PREDICTION,
-            r"\begin{aligned} \text{lead} &= \sum_j \bar{p}_j \, \Delta_j + \Delta_b \\ "
-            r"\Delta_j &= W_{j,c} - \underset{c' \neq c}{\mathrm{mean}}\; W_{j,c'} \end{aligned}",
-            f"The lead of the highest logit over {over}, split by component. A softmax depends only on "
-            "such differences.",
-            rf"\text{{lead}} = {write_sum(terms, len(found) + 1, brace=False)} = {format_latex(total)}",
+            split.tex,
+            split.meaning,
+            rf"\text{{{split.name}}} = {write_sum(terms, len(found) + 1, brace=False)} = {format_latex(total)}",
         ),
         values=Values(found[:, None], [f"component {i}" for i in range(len(found))], [names[label]]),
         note=f"The {len(best)} largest in size, all others together, the bias, and the sum.{tell_put(view, address)}",
@@ -244,7 +314,7 @@ def show_token_classes(view: View) -> None:
     trace, token, names = view.trace, view.chosen.token, view.trace.model.labels
     probs = _CLASSES.enter("probs")
     for address, see in (
-        (_CLASSES, "One logit per class, for every token"),
+        (_CLASSES, f"One logit per {_write_asked(view.trace)}, for every token"),
         (probs, "Probability of each class, for every token"),
     ):
         if address not in trace:
@@ -273,6 +343,6 @@ def show_token_classes(view: View) -> None:
     show_panel(
         view,
         address,
-        f"Classes of {name_token(trace.tokens, token)}",
+        f"{'Classes' if share else 'Numbers'} of {name_token(trace.tokens, token)}",
         figure.offer(picks.pick_points(trace, address, shown)),
     )

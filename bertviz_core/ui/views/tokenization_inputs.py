@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.attention import is_attended
+from bertviz_core.analysis.claims import stands_out
 from bertviz_core.analysis.made_from import is_put
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import ATTENTION
@@ -99,7 +100,8 @@ def _render_effect(view: View, size: int) -> str:
         ),
     ]
     together = f"all {len(names) - size} padding tokens together"
-    rows = [f"{names[best]} (largest weight)", f"{names[size]} (first padding)", together]
+    most = "largest weight" if stands_out(probs, best, format_number) else "no weight is larger"
+    rows = [f"{names[best]} ({most})", f"{names[size]} (first padding)", together]
     return f"<p>{_write_story(view, size)}</p>" + render_table(f"{names[chosen.token]} attends to", rows, columns)
 
 
