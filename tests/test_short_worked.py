@@ -57,7 +57,7 @@ def test_a_sum_has_its_parts_and_a_mask_that_hides_nothing_adds_0(rome):
 def test_a_fraction_is_stacked_where_a_line_has_room(rome):
     step = rome.step(f"{LAYER}attention.self.probs")
     left, right = write_short_cell(step, (8, 5))
-    assert (left, right) == (r"{a}_{8,5}", r"\dfrac{e^{s}}{\sum_{\mathrm{key}}\, e^{s}}")
+    assert (left, right) == (r"{a}_{8,5}", r"\dfrac{e^{s - \max\, s}}{\sum_{\mathrm{key}}\, e^{s - \max\, s}}")
     assert write_html(right).startswith('<span class="bv-fraction"><span><i>e</i><sup>')
 
 

@@ -30,10 +30,10 @@ def draw_sorted_terms(terms: np.ndarray, names: Sequence[str], colors: Palette, 
         "marker": {"color": colors.ink(terms[order], color), "line": {"width": 0}},
         "hovertemplate": Rich("%{customdata}<br><b>%{y:.4g}</b><extra></extra>"),
     }
-    said = set_font(colors.faint)  # each on the side of 0 where there are no bars
-    texts = [
-        write_text(f"{up:,} raise it", 1, 0, said, xref="paper", xanchor="right", yanchor="bottom"),
-        write_text(f"{down:,} lower it", 0, 0, said, xref="paper", xanchor="left", yanchor="top"),
+    said, ends = set_font(colors.faint), up / (len(terms) or 1)
+    texts = [  # each beside its bars, on the side of 0 where there are no others
+        write_text(f"← {up:,} raise it", min(ends, 0.7), 0, said, xref="paper", xanchor="left", yanchor="bottom"),
+        write_text(f"{down:,} lower it →", max(ends, 0.3), 0, said, xref="paper", xanchor="right", yanchor="top"),
     ]
     return make_chart(
         [bars],

@@ -173,7 +173,7 @@ def _(expr: Softmax, hand: _Hand) -> Typeset:
     inner = read_short(expr.inner, hand)
     if not hand.stacked or isinstance(expr, LogSoftmax):
         return rebuild(expr, [inner], hand.paint)
-    power = f"e^{{{inner.tex}}}"
+    power = rf"e^{{{inner.tex} - \max\, {bracket(inner.tex, inner.tex_level, PRODUCT)}}}"  # as it is worked out
     return wrap(expr, rf"\dfrac{{{power}}}{{\sum_{{\mathrm{{{expr.along.name}}}}}\, {power}}}", POSTFIX)
 
 

@@ -47,9 +47,9 @@ def explain_share(view: View, why: Explanation, found: Parts) -> Card:
         for i in shown
     ]
     ends = [_sum_up(powers, shares, shown, rest)] if rest else []
-    columns = (_WHAT.get(axis, ""), "score", f"e^(s {less})", "share")
+    columns = (_WHAT.get(axis, ""), "score", f"e^(score {less})", "share")
     table = Table(f"Made from {len(shares):,} scores, largest first", columns, rows, ends)
-    note = f"the largest score, {top}, is taken off every score first"
+    note = f"the largest score, {top}, is taken off all; no share differs"
     if is_put(view.trace, why.cell.without(axis)):
         note += "; a change puts other numbers beside this one than these shares"
     return Card(tell_share(view.trace, why, shares, axis), table, _draw(view.trace, axis, shares, shown, own), note)
