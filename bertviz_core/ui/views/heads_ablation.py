@@ -145,7 +145,7 @@ def show_ranking(view: View, worth: Worth, found: Found[Ablation]) -> None:
     with open_card(view, ATTENTION, heading, list(worth.outcomes.values())[worth.which], name="ranking"):
         choose_outcome(view)
         with st.container(height=_RANKING, border=False, key="worth-ranking"):
-            st.html(render_ranking(worth))
+            st.html(render_ranking(worth, found.whole))
             st.caption(tell_progress(found, "heads zeroed") or f"{tell_pass(view)}{write_counts(worth)}")
 
 

@@ -125,12 +125,16 @@ def _write_bar(part: float, mark: float) -> str:
     return f'<i class="bv-bar" aria-hidden="true" style="--part:{part:.1%};--mark:{mark:.1%}"></i>'
 
 
-def render_ranking(worth: Worth) -> str:
-    """The heads that the answer needs most, and those most in its way, each a button."""
+def render_ranking(worth: Worth, whole: bool) -> str:
+    """The heads that the answer needs most, and those most in its way, each a button. whole: all have been zeroed."""
     known = np.nan_to_num(worth.of_heads).ravel()
     needed = [int(i) for i in rank_top(known, _LISTED) if known[i] > 0]
     hinders = [int(i) for i in rank_top(-known, _LISTED) if known[i] < 0]
-    return _render_list(worth, "Needed most", needed) + _render_list(worth, "In the way", hinders)
+    known_of = "" if whole else " so far"
+    return "".join(
+        _render_list(worth, title + known_of, places)
+        for title, places in (("Needed most", needed), ("In the way", hinders))
+    )
 
 
 def _render_list(worth: Worth, title: str, places: Sequence[int]) -> str:
