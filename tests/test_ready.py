@@ -42,6 +42,7 @@ SESSIONS = 6
 # printed.
 FRESH = """
 import json, sys
+from bertviz_core.sharing.threads import SWITCH_S
 from streamlit.testing.v1 import AppTest
 from threadpoolctl import threadpool_info
 from bertviz_core.ui.frame.ready import prepare_process
@@ -49,6 +50,7 @@ from bertviz_core.ui.frame.site import PAGES
 AppTest.from_string("import streamlit as st; st.write('ready')").run()
 if "prepared" in sys.argv:
     prepare_process()
+    assert sys.getswitchinterval() == SWITCH_S < 0.005  # a thread that computes keeps the server's for that long
     assert {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"} == {1}  # they never rest
 known, late = set(sys.modules), {}
 at = AppTest.from_file(sys.argv[1], default_timeout=120)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
@@ -11,6 +12,8 @@ from pathlib import Path
 import torch
 
 CORES = torch.get_num_threads()  # as PyTorch finds them, or OMP_NUM_THREADS says, before anybody sets it
+
+SWITCH_S = 0.001
 
 
 def read_load() -> float:
@@ -22,6 +25,16 @@ def name_thread(name: str) -> None:
     """Have the system call this thread so, of at most 15 characters, for whoever looks what the processors are at."""
     with suppress(OSError):  # a system without /proc
         Path(f"/proc/self/task/{threading.get_native_id()}/comm").write_text(name, encoding="ascii")
+
+
+def settle_switching() -> None:
+    """Have a thread of Python that computes let another one go on after this time.
+
+    A page is worked out in a thread that computes all the time, and the server's own thread needs the interpreter twice
+    for each that it starts, and often for each answer: with Python's usual 5 ms every visitor waits for the sum of
+    these as soon as some pages are worked out at once.
+    """
+    sys.setswitchinterval(SWITCH_S)
 
 
 class Shares:

@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits  # pyright: ignore[reportMissingType
 from bertviz_core.errors import BertvizError
 from bertviz_core.figures.plotly_inside import import_plotly
 from bertviz_core.sharing.machine import ask_for_files, settle_allocator
+from bertviz_core.sharing.threads import settle_switching
 from bertviz_core.ui.frame.controls import EXAMPLES
 from bertviz_core.ui.frame.files import fit_files
 from bertviz_core.ui.frame.gate import fit_gate
@@ -31,6 +32,7 @@ _INTERFACE = Path(__file__).parents[1]  # the parts of all pages, by their files
 def prepare_process() -> None:
     """Import what is imported late, load the bundled model and run the examples. To be called by one session alone."""
     settle_allocator()
+    settle_switching()
     ask_for_files()
     threadpool_limits(1, "blas")  # NumPy's threads wait for more work at full speed: a product of 1 ms costs 100
     fit_gate()
