@@ -75,9 +75,12 @@ def test_visits_are_sessions_that_have_asked_for_a_page_and_are_connected(budget
     for name in ("ann", "bob", NOBODY):
         budget.admit(name, f"first of {name}")
         budget.admit(name, f"second of {name}")
-    assert budget.count_admitted() == 6
+    assert len(budget.list_admitted()) == 6
     gone.add("first of bob")
-    assert budget.count_admitted() == 5
+    assert len(budget.list_admitted()) == 5
+    budget.dismiss("ann", "first of ann")
+    assert len(budget.list_admitted()) == 4 and "first of ann" not in budget.list_admitted()
+    assert budget.admit("ann", "first of ann") and len(budget.list_admitted()) == 5
 
 
 def test_a_visitor_has_so_many_sessions_and_another_once_one_has_left(budget, gone):

@@ -25,7 +25,7 @@ from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.runtime.scriptrunner import ScriptRunContext, ScriptRunner
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests, _coalesce_widget_states
-from streamlit.runtime.session_manager import SessionClient
+from streamlit.runtime.session_manager import ClientContext, SessionClient
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from uvicorn.lifespan.on import LifespanOn
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -68,6 +68,7 @@ ATTRIBUTES = {
         "_delete_file",
     ),
     SessionClient: ("client_context",),
+    ClientContext: ("cookies", "remote_ip"),
     uvicorn.Config: ("ws_max_size", "ws_protocol_class", "http_protocol_class"),
     LifespanOn: ("config", "receive"),
     H11Protocol: ("cycle", "connection_made", "connection_lost", "pause_writing", "resume_writing"),

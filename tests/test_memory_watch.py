@@ -165,13 +165,33 @@ def test_a_page_of_a_stored_sentence_goes_on_while_a_new_sentence_is_refused(gau
 def test_a_visitor_for_whom_there_is_no_room_reads_so(monkeypatch, gauge):
     monkeypatch.setenv(SETTING, "1000")
     most = Budget(1000 * MB).bounds.visits
-    here = SimpleNamespace(count_admitted=lambda: most + 1)
+    here = SimpleNamespace(dismiss=lambda visitor, session: dismissed.append(session))
+    dismissed = []
+    here.list_admitted = lambda: ["some"] * (most + 1)
     monkeypatch.setattr(resources, "get_budget", lambda: here)
     at = follow(TEXT)
     assert any("tries again by itself" in caption.value for caption in at.caption)
     (sentence,) = said(at)
     assert sentence.startswith(f"{most} visitors at a time have room") and f"and {most + 1} are here" in sentence
-    here.count_admitted = lambda: most
+    assert len(dismissed) == 1, "who is refused takes no room"
+    here.list_admitted = lambda: ["some"] * most
     assert said(at.run()) == [] and at.session_state["view"].text == TEXT
-    here.count_admitted = lambda: most + 1
+    here.list_admitted = lambda: ["some"] * (most + 1)
     assert said(at.run()) == [], "who has a page goes on"
+
+
+def test_one_address_does_not_take_the_room_of_all(monkeypatch, gauge):
+    monkeypatch.setenv(SETTING, "1000")
+    most = Budget(1000 * MB).bounds.visits
+    here = SimpleNamespace(dismiss=lambda visitor, session: None)
+    here.list_admitted = lambda: ["a stranger's"] * (most * 3 // 4) + ["mine"]
+    monkeypatch.setattr(resources, "get_budget", lambda: here)
+    monkeypatch.setattr(resources, "read_network", lambda session: "192.0.2.7")
+    (sentence,) = said(follow(TEXT))
+    assert sentence.startswith(f"{most * 3 // 4} of the {most} visitors") and "from your address" in sentence
+    monkeypatch.setattr(
+        resources, "read_network", lambda session: "192.0.2.7" if "stranger" in session else "198.51.100.1"
+    )
+    assert said(follow(TEXT)) == []
+    monkeypatch.setattr(resources, "read_network", lambda session: "")
+    assert said(follow(TEXT)) == [], "nobody says where anybody comes from"

@@ -81,10 +81,14 @@ class Budget:
             self._refused.discard(session)
         return True
 
-    def count_admitted(self) -> int:
+    def list_admitted(self) -> list[str]:
         """Sessions of all visitors that were admitted and are connected; a socket that asked for nothing is none."""
         sessions = [one for account in tuple(self._accounts.values()) for one in tuple(account.sessions)]
-        return len(list(filter(self._connected, sessions)))
+        return list(filter(self._connected, sessions))
+
+    def dismiss(self, visitor: str, session: str) -> None:
+        """There is no room for a session: it takes none until it asks again."""
+        self._find(visitor).sessions.discard(session)
 
     def charge(self, visitor: str, seconds: float) -> None:
         """A run of this visitor's has taken so many processor seconds of its thread."""

@@ -28,11 +28,12 @@ from bertviz_core.ui.frame.budget import get_budget
 from bertviz_core.ui.frame.keys import VIEW, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.streamlit_inside import is_connected, is_served, read_session
-from bertviz_core.ui.frame.visitor import read_visitor
+from bertviz_core.ui.frame.visitor import read_network, read_visitor
 
 OFFERED = (BUNDLED, "google-bert/bert-base-uncased")
 _RUNS_AT_ONCE = 4  # of pages: all share one interpreter, so that more at once would only keep one another waiting
 _RUNS_OF_ONE = 2  # visitor, of these
+_OF_ONE_ADDRESS = 0.75  # of the visits for which there is room: the rest is for others, whatever cookies it makes up
 _LONGEST_LINE = 256  # runs that wait at most
 OWN = "yours, "  # how the names of models begin that a session has trained itself
 UNTRAINED = f"{OWN}untrained"
@@ -95,9 +96,20 @@ def admit() -> None:
     """Raises BusyError for a visit for which there is no room in the memory; who has a page already goes on."""
     if state.read(VIEW) is not None:
         return
-    most, visits = read_budget().bounds.visits, get_budget().count_admitted()
-    if visits > most:
-        raise BusyError(f"{most} visitors at a time have room in this server's memory, and {visits} are here.")
+    most, here, session = read_budget().bounds.visits, get_budget().list_admitted(), read_session()
+    if told := _tell_no_room(most, here, read_network(session)):
+        get_budget().dismiss(read_visitor(session), session)
+        raise BusyError(told)
+
+
+def _tell_no_room(most: int, here: Collection[str], network: str) -> str:
+    """Why there is no room for one of the sessions that are here, who comes from a network; "" where there is."""
+    if len(here) > most:
+        return f"{most} visitors at a time have room in this server's memory, and {len(here)} are here."
+    near = sum(read_network(session) == network for session in here) if network else 0
+    if near > most * _OF_ONE_ADDRESS:
+        return f"{near - 1} of the {most} visitors who have room in this server's memory come from your address."
+    return ""
 
 
 @contextmanager

@@ -32,6 +32,7 @@ from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType, _coalesce_widget_states
 from streamlit.runtime.scriptrunner_utils.script_run_context_attr import SCRIPT_RUN_CONTEXT_ATTR_NAME
+from streamlit.runtime.session_manager import ClientContext
 
 Request = Callable[[AppSession, ClientState | None], None]  # of a run, by what a browser says of itself; or the server
 Run = Callable[[ScriptRunner, RerunData], None]
@@ -284,9 +285,21 @@ def is_served() -> bool:
 def read_cookies(session: str) -> Mapping[str, str]:
     """The cookies of a session's browser. `st.context.cookies` has them only in a run, and a request has to be known
     before. Instead: a hook's argument with them."""
-    client = runtime.get_instance().get_client(session) if runtime.exists() else None
-    context = client.client_context if client else None
+    context = _find_context(session)
     return context.cookies if context else {}
+
+
+def read_remote(session: str) -> str:
+    """The address that a session's browser comes from; "" where nobody says. `st.context.ip_address` has it only in a
+    run. Instead: as for `read_cookies`."""
+    context = _find_context(session)
+    address = context.remote_ip if context else None
+    return address if isinstance(address, str) else ""  # a test has something else
+
+
+def _find_context(session: str) -> ClientContext | None:
+    client = runtime.get_instance().get_client(session) if runtime.exists() else None
+    return client.client_context if client else None
 
 
 # Where a page is drawn.

@@ -6,7 +6,8 @@ import threading
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
-from bertviz_core.ui.frame.streamlit_inside import read_cookies, read_session
+from bertviz_core.ui.frame.streamlit_inside import read_cookies, read_remote, read_session
+from edge.pace import name_network
 
 COOKIE = "bertviz_visitor"  # a random name, which the server gives a browser with the first page
 NOBODY = ""  # all sessions without that are one visitor together
@@ -36,6 +37,11 @@ def read_visitor(session: str = "") -> str:
     """The visitor of a session, without one of that for which the calling thread works; may be NOBODY."""
     session = session or read_session() or _WORK.session
     return name_visitor(read_cookies(session)) if session else NOBODY
+
+
+def read_network(session: str) -> str:
+    """What counts as the one address that a session comes from; "" where nobody says."""
+    return name_network(read_remote(session))
 
 
 def name_visitor(cookies: Mapping[str, object]) -> str:
