@@ -82,9 +82,10 @@ def test_what_is_below_nothing_is_slate_and_the_rest_keeps_its_colour():
     assert bars["marker"]["color"] == ["#123456", COLORS.negative]
 
 
-def test_maps_on_one_scale_stay_on_one():
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_maps_on_one_scale_stay_on_one(order):
     def draw(values):
-        blocks = [Block(name, name, values[:, [i]], "") for i, name in enumerate(("query", "key"))]
+        blocks = [Block(name, name, values[:, [i]], "") for i, name in zip(order, ("query", "key"), strict=True)]
         return draw_blocks(blocks, WORDS, 0, COLORS, end=2.0, at=(0, "query", 0))
 
     chart, largest = subtract_charts(draw(ONE), draw(OTHER), COLORS)

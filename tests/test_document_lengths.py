@@ -129,6 +129,13 @@ def test_a_model_that_reads_less_is_not_said_to_read_what_the_note_prints(tmp_pa
     assert any("Every input of the note has 512 tokens" in element.value for element in at.caption)
 
 
+@pytest.mark.parametrize(("words", "told"), [(61, True), (62, False)])
+def test_of_a_sentence_as_long_as_the_model_reads_there_is_one_length(tmp_path, monkeypatch, words, told):
+    monkeypatch.setenv("BERTVIZ_MODELS", str(random_checkpoint(tmp_path)))
+    at = opened(document="forward-pass-note", text="the " * words, open="lengths")
+    assert not at.exception and any("at 64 tokens" in element.value for element in at.caption) is told
+
+
 def test_of_other_documents_there_is_one_length(bundled):
     told = "\n".join(element.value for element in chosen(opened(), "definition", "notebook").caption)
     assert "at 512 tokens" not in told

@@ -242,6 +242,13 @@ def test_what_is_not_listed_is_counted_in_words_and_added_up_by_itself(bundled):
         assert close(padded, weight) == ["6 others", "0.0000", "0 %"]
 
 
+def test_a_small_share_takes_the_place_of_the_last_that_would_be_listed(rome):
+    order = np.argsort(-rome["cls.predictions.probs"][8], kind="stable")
+    largest, small = (explain(rome, f"cls.predictions.probs[token=8,vocab={i}]")[2].table.rows for i in order[[0, 99]])
+    assert [row.own for row in largest].index(True) == 0 and small[-1].own
+    assert [row.cells[0] for row in small[:-1]] == [row.cells[0] for row in largest[:-1]]
+
+
 def test_of_a_hidden_token_the_drawer_says_what_the_tokenizer_made(bundled):
     """The id of [MASK] is none that the tokenizer made of the word; of a [MASK] that was typed it is."""
     typed, hidden = (bv.run(bundled, "The doctor said that she was [MASK].", masked=at) for at in ((), (2,)))

@@ -65,13 +65,21 @@ def test_both_probabilities_are_told_and_nothing_of_what_is_not_known(worth):
     assert render_words(unknown).count("…") == 4
 
 
+def read_bars(body):
+    return [float(part) for part in re.findall(r"--(?:part|mark):([\d.]+)%", body)]
+
+
 def test_without_stands_before_with_and_bars_share_one_scale(worth):
     body = render_words(worth)
     assert re.findall(r"<th[^>]*>(?:<span[^>]*>)?([^<]+)", body)[:4] == ["word", "bars", "without", "with"]
     numbers = re.findall(r"<td><b>([^<]+)</b></td><td>([^<]+)</td>", body)
     assert numbers[:2] == [(format_percent(0.2), format_percent(0.5)), (format_percent(0.75), format_percent(0.25))]
-    widths = [float(part) for part in re.findall(r"--(?:part|mark):([\d.]+)%", body)]
-    np.testing.assert_allclose(widths[:4], 100 * np.array([0.2, 0.5, 0.75, 0.25]) / 0.75, atol=0.06)
+    np.testing.assert_allclose(read_bars(body)[:4], 100 * np.array([0.2, 0.5, 0.75, 0.25]) / 0.75, atol=0.06)
+
+
+def test_the_scale_has_room_for_what_was_likelier_with_the_head(rome):
+    bars = read_bars(render_words(weigh(rome, CHANGES)))
+    np.testing.assert_allclose(bars[:4], 100 * np.array([0.2, 0.5, 0.25, 0.25]) / 0.5, atol=0.06)
 
 
 def test_the_heads_that_matter_most_stand_first_on_both_sides(worth):

@@ -40,6 +40,13 @@ def test_where_some_are_below_0_bars_begin_and_end_in_the_middle():
     assert "left:0.00%;width:50.00%" in alone
 
 
+@pytest.mark.parametrize("largest", [-4.0, 4.0])
+def test_a_bar_is_full_at_the_largest_number_in_size(largest):
+    cells = Column("x", [1.0, largest, -1.0], "#123456", signed=True).cells()
+    bars = [tuple(map(float, STOPS.search(cell).group(1, 4))) for cell in cells]
+    assert bars == [(50, 62.5), (0, 50) if largest < 0 else (50, 100), (37.5, 50)]
+
+
 @pytest.mark.parametrize("opens", [None, ("token", [0])])
 def test_names_stand_as_they_are(opens):
     table = render_table("<what>", ["<b>&"], [Column("<i>", ["<u>"])], (), opens)

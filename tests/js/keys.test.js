@@ -134,3 +134,16 @@ test("of a long sentence Page Up and Page Down show other tokens", () => {
   settle();
   assert.deepEqual(sent, [["go", { window: 3 }]]); // rows from 3 on, of which one is wanted: one before, two behind
 });
+
+test("the cursor is seen wherever it goes: the rows follow it down, and up again", () => {
+  const { canvas } = openCanvas({ token: 0 }, { more: { window: { start: 0, stop: 4, total: 40 } }, height: 180 });
+  const { count } = canvas.frame;
+  assert.ok(count > 1 && count < 4);
+  const seen = () => canvas.first <= canvas.cursor.where.row && canvas.cursor.where.row < canvas.first + count;
+  press(canvas, "ArrowDown");
+  for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp", "ArrowUp", "ArrowUp"]) {
+    press(canvas, key);
+    settle();
+    assert.ok(seen(), `${key}: row ${canvas.cursor.where.row}, from ${canvas.first} on`);
+  }
+});

@@ -104,3 +104,15 @@ test("a row's name is that token's, also where the chart is enlarged before a ro
     assert.deepEqual([name(10), name(100), name(170)].map(({ token }) => token), [0, 1, 2], `${large} times`);
   }
 });
+
+test("a finger's first touch of a small cell chooses it, whatever was touched before; the next one explains it", () => {
+  const { plot, listener, explained, said } = openPlot(12);
+  listener.touched = true;
+  const tap = (row, column) => {
+    plot.click({ points: [{ curveNumber: 0, pointNumber: [row, column] }], event: { type: "click" } });
+    return explained.length;
+  };
+  assert.deepEqual([tap(1, 2), tap(1, 3), tap(2, 3)], [0, 0, 0]);
+  assert.match(said.at(-1), /tap again to explain$/);
+  assert.deepEqual([tap(2, 3), explained], [1, ["p[head=1,query=2,key=3]"]]);
+});

@@ -98,6 +98,12 @@ def test_no_other_page_tells_anything_while_the_quiz_asks(open_step, page):
             assert count_covers(at) == 1 and not at.get("plotly_chart") and "bv-card-picture" not in read_words(at)
 
 
+def test_while_a_page_is_covered_its_address_says_what_it_said(open_step):
+    number, step = next((i, step) for i, step in enumerate(BEFORE.steps, 1) if "page" in step.covers)
+    at = open_step(BEFORE.name, number, step.page, text=BEFORE.text, word="rome")
+    assert count_covers(at) and at.query_params["word"] == "rome"
+
+
 def test_no_question_holds_the_answer_of_another(bundled):
     """Nor its own, but among its options."""
     for form in QUIZZES:
@@ -159,6 +165,8 @@ def test_the_end_of_the_second_form_alone_says_what_each_answer_was(open_step):
         said = read_words(at)
         assert f"{form.title}: 11 of 12 right" in said
         assert ("Right: Said of 3." in said, "Not right: Said of 11." in said) == (told, told)
+    odd = learn_quiz.render_answers(AFTER, (Answered(verdict=Verdict(True, "It is “<b>”.")), *[Answered()] * 11))
+    assert "It is “&lt;b&gt;”." in odd and odd.count("<li>") == 1
     unfinished = remember(AFTER, [True, False])
     at = open_step(AFTER.name, "end", "learn", {"lesson-answers": unfinished}, text=AFTER.text)
     assert "2 of 12 answered" in read_words(at) and "Said of 1." not in read_words(at)
