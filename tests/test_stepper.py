@@ -79,6 +79,15 @@ def test_a_press_is_one_step_and_the_focus_stays(app):
     assert app.chosen()[:2] == ("Layer 5", "Head 4")
 
 
+# Whether all four corners of an element, a little inside, are its own on screen.
+IS_ON_TOP = """element => {
+    const { left, right, top, bottom } = element.getBoundingClientRect();
+    const corners = [[left, top], [right, top], [left, bottom], [right, bottom]];
+    const inside = ([x, y]) => [x + (x === left ? 6 : -6), y + (y === top ? 6 : -6)];
+    return corners.every(corner => document.elementFromPoint(...inside(corner)) === element);
+}"""
+
+
 def test_what_is_dim_says_why_to_pointer_and_keyboard(app):
     app.open("layers", text=TEXT)
     dim = app.page.locator(".bv-off")
@@ -87,3 +96,4 @@ def test_what_is_dim_says_why_to_pointer_and_keyboard(app):
     assert not why.is_visible()
     dim.focus()
     assert why.is_visible() and why.inner_text() == UNUSED["layers"][1]
+    assert why.evaluate(IS_ON_TOP), "nothing cuts it off, and nothing lies over it"
