@@ -140,6 +140,8 @@ def test_an_entry_without_a_name_is_called_by_its_id(tmp_path, monkeypatch):
     for page in ("story", "predictions", "layers", "learn"):
         said = read_all(opened(page, changes, "the [MASK] sat", layer="0", head="0", token="2"))
         assert "“”" not in said and "text is empty" not in said, page
+    card = opened("", changes, "the [MASK] sat", walk="cls.predictions.probs[token=2,vocab=99]", layer="0", head="0")
+    assert "“id 99” gets" in " ".join(re.sub("<[^>]*>", "", each.proto.body) for each in card.get("html"))
     assert (
         np.argmax(bv.run(bv.load_model(tmp_path), "the [MASK] sat", changes=changes)["cls.predictions.probs"][2]) == 99
     )

@@ -116,7 +116,7 @@ def _begin(trace: Trace, cell: Address, axis: str) -> str:
         asks, offers = (_escape(name_token(tokens, at[each])) for each in ("query", "key"))
         return f"In head {at['head']} of layer {cell.layer}, {asks} gives **{{share}}** of its attention to {offers}"
     if axis == VOCAB.name:
-        word = trace.model.tokenizer.vocabulary[at["vocab"]]
+        word = trace.model.tokenizer.name(at["vocab"])
         return _escape(f"At {name_token(tokens, at['token'])}, “{word}” gets ") + "**{share}** of the probability"
     return _escape(f"{tell_where(trace, cell)}{name_number(trace, cell)}") + ", **{share}**"
 
