@@ -137,13 +137,21 @@ def test_a_pause_lets_others_have_their_turn_and_whoever_cannot_come_back_owes_n
 class Visitors:
     """Threads that take turns in a line, each for a visitor, and end them when they may."""
 
-    def __init__(self, at_once, each=None):
+    def __init__(self, at_once, each=None, longest=99):
         self._mine, self.begun, self.order = threading.local(), {}, []
-        self.line = line_module.Line(at_once, 99, lambda _: nullcontext(), lambda: getattr(self._mine, "who", ""), each)
+        self.line = line_module.Line(
+            at_once, longest, lambda _: nullcontext(), self._get_who, each, lambda: self._get_who().partition("@")[2]
+        )
         self._go, self._threads = {}, []
 
+    def _get_who(self):
+        return getattr(self._mine, "who", "")
+
     def come(self, name, costly=None):
-        """Somebody comes: "ann 1" is the first thread of ann. costly: from the start, or found out "late"."""
+        """Somebody comes: "ann@home 1" is the first thread of ann, who is at home.
+
+        costly: from the start, or found out "late".
+        """
         self.begun[name], self._go[name] = threading.Event(), threading.Event()
         waiting = len(self.line._waiting)
         self._threads.append(threading.Thread(target=self._work, args=(name, costly), daemon=True))
@@ -286,3 +294,33 @@ def test_a_page_says_how_many_are_before_it_and_goes_on_by_itself(monkeypatch, w
     page.join(60)
     resources.get_line.clear()
     assert not at.exception and "Nobody else reads this" in at.title[0].value
+
+
+def test_however_many_come_from_one_place_others_have_a_turn_at_once():
+    visitors = Visitors(4, each=2)
+    crowd = [f"{name}@there 1" for name in "abcdefgh"]
+    for name in crowd:
+        visitors.come(name)
+    assert visitors.order == crowd[:3]
+    visitors.come("ann@home 1")
+    assert visitors.order == [*crowd[:3], "ann@home 1"], "who came last is first"
+    visitors.come("bob@home 1")
+    visitors.leave(crowd[0])
+    assert visitors.begun[crowd[3]].wait(60)
+    visitors.leave("ann@home 1")
+    assert visitors.begun["bob@home 1"].wait(60) and len(visitors.order) == 6
+    visitors.leave("bob@home 1", *crowd[1:])
+
+
+def test_those_from_one_place_do_not_fill_the_line():
+    visitors = Visitors(1, longest=4)
+    for name in ("a@there 1", "b@there 1", "c@there 1", "d@there 1"):
+        visitors.come(name)
+    visitors._mine.who = "e@there"
+    with pytest.raises(bv.BusyError, match="3 others wait already"), visitors.line.turn():
+        pass
+    visitors.come("ann@home 1")
+    visitors._mine.who = "bob@home"
+    with pytest.raises(bv.BusyError, match="4 others wait already"), visitors.line.turn():
+        pass
+    visitors.leave("a@there 1", "b@there 1", "c@there 1", "d@there 1", "ann@home 1")

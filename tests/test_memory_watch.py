@@ -13,7 +13,7 @@ from bertviz_core.checkpoint.shelf import ModelShelf
 from bertviz_core.sharing.lru import ByteLRU
 from bertviz_core.sharing.memory import SETTING, Budget
 from bertviz_core.sharing.watch import Watch
-from bertviz_core.ui.frame import resources
+from bertviz_core.ui.frame import resources, shell
 from tests.factory import random_checkpoint
 
 ROOT = Path(__file__).parents[1]
@@ -186,12 +186,14 @@ def test_one_address_does_not_take_the_room_of_all(monkeypatch, gauge):
     here = SimpleNamespace(dismiss=lambda visitor, session: None)
     here.list_admitted = lambda: ["a stranger's"] * (most * 3 // 4) + ["mine"]
     monkeypatch.setattr(resources, "get_budget", lambda: here)
-    monkeypatch.setattr(resources, "read_network", lambda session: "192.0.2.7")
-    (sentence,) = said(follow(TEXT))
+    monkeypatch.setattr(resources, "read_network", lambda session="": "192.0.2.7")
+    with monkeypatch.context() as here_alone:
+        here_alone.setattr(shell, "get_line", pytest.fail)  # who has no room does not stand in others' way
+        (sentence,) = said(follow(TEXT))
     assert sentence.startswith(f"{most * 3 // 4} of the {most} visitors") and "from your address" in sentence
     monkeypatch.setattr(
-        resources, "read_network", lambda session: "192.0.2.7" if "stranger" in session else "198.51.100.1"
+        resources, "read_network", lambda session="": "192.0.2.7" if "stranger" in session else "198.51.100.1"
     )
     assert said(follow(TEXT)) == []
-    monkeypatch.setattr(resources, "read_network", lambda session: "")
+    monkeypatch.setattr(resources, "read_network", lambda session="": "")
     assert said(follow(TEXT)) == [], "nobody says where anybody comes from"

@@ -14,6 +14,7 @@ from bertviz_core.errors import BusyError
 
 LOOK_S = 1.0  # for so long at least a number that is shown stays
 _LANE = 4  # one turn of so many is for costly work
+_OF_ONE_PLACE = 0.75  # of those who may wait
 _KNOWN = 1_000  # visitors whose rounds are kept; of more, those that no longer matter are forgotten
 
 # Entered by whoever waits while this many are before it, 0 once its own work is done; what it raises ends the waiting.
@@ -32,38 +33,50 @@ class _Place:
     number: int
     costly: bool
     who: str
+    near: str
 
 
 @dataclass
 class _Mine(threading.local):
-    """What this thread has: a turn, and that in the lane of costly work; and for whom."""
+    """What this thread has: a turn, and that in the lane of costly work; for whom, and whence that one comes."""
 
     turn: bool = False
     costly: bool = False
     who: str = ""
+    near: str = ""
 
 
 class Line:
     """Turns for `at_once` at a time: first come, first served for one visitor, and visitors take turns.
 
     longest: so many wait at most; who: the visitor that the calling thread works for; each: how many turns one visitor
-    has at a time, all without a number. A quarter of the turns at most, and one at least, are for costly work at any
-    time: what takes long keeps others from a part of the turns only.
+    has at a time, all without a number; near: where that visitor comes from, "" where nobody says: all from one place
+    leave a turn and a quarter of the line to others, however many visitors they say that they are. A quarter of the
+    turns at most, and one at least, are for costly work at any time: what takes long keeps others from a part of the
+    turns only.
     """
 
     def __init__(
-        self, at_once: int, longest: int, show: Show, who: Callable[[], str] = _nobody, each: int | None = None
+        self,
+        at_once: int,
+        longest: int,
+        show: Show,
+        who: Callable[[], str] = _nobody,
+        each: int | None = None,
+        near: Callable[[], str] = _nobody,
     ) -> None:
-        self._at_once, self._longest, self._show, self._who = at_once, longest, show, who
+        self._at_once, self._longest, self._show, self._who, self._near = at_once, longest, show, who, near
         self._each = at_once if each is None else each
         self._lane = max(1, at_once // _LANE)
         self._numbers = itertools.count()
         self._waiting: list[_Place] = []  # in the order in which they are served
         self._busy = self._costly = 0
         self._held = Counter[str]()  # turns that each visitor has
+        self._held_near = Counter[str]()  # and all from one place
         self._round, self._next = 0, dict[str, int]()  # that of the last turn begun; each visitor's next one
         self._mine = _Mine()
-        self._changed = threading.Condition()
+        self._changed = threading.RLock()
+        self._bells = dict[int, threading.Condition]()  # one for each that waits, by its number
 
     @property
     def is_idle(self) -> bool:
@@ -144,39 +157,56 @@ class Line:
 
     def _queue(self, number: int, costly: bool) -> _Place:
         """A visitor's next turn is a round later than the one before, but nobody can save up rounds by staying away."""
-        who = self._who()
+        who, near = self._who(), self._near()
         with self._changed:
-            if len(self._waiting) >= self._longest:
+            alike = sum(place.near == near for place in self._waiting) if near else 0
+            if len(self._waiting) >= self._longest or alike >= self._longest * _OF_ONE_PLACE:
                 raise BusyError(
-                    f"{self._longest} others wait already, more than this server can serve in a short time. "
+                    f"{len(self._waiting)} others wait already, more than this server can serve in a short time. "
                     "Try again in a minute."
                 )
-            place = _Place(max(self._round, self._next.get(who, 0)), number, costly, who)
+            place = _Place(max(self._round, self._next.get(who, 0)), number, costly, who, near)
             if len(self._next) >= _KNOWN:
                 self._next = {name: after for name, after in self._next.items() if after > self._round}
             self._next[who] = place.round + 1
             insort(self._waiting, place)
+            self._bells[number] = threading.Condition(self._changed)
             return place
+
+    def _remove(self, place: _Place) -> None:
+        self._waiting.remove(place)
+        del self._bells[place.number]
+
+    def _ring(self) -> None:
+        """Wake whoever may begin now, and nobody else: hundreds who look would have no time left for the server."""
+        found = next(filter(self._may_begin, self._waiting), None) if self._busy < self._at_once else None
+        if found is not None:
+            self._bells[found.number].notify()
 
     def _is_next(self, place: _Place) -> bool:
         """Whether it is this one's turn; who may have none yet lets others pass."""
         return self._busy < self._at_once and next(filter(self._may_begin, self._waiting), None) is place
 
     def _may_begin(self, place: _Place) -> bool:
-        """Whether its visitor has not all turns that one may have; nor, where it waits for the lane, that is full."""
-        return self._held[place.who] < self._each and not (place.costly and self._costly >= self._lane)
+        """Whether its visitor has not all turns that one may have, nor all from there theirs; nor, where it waits for
+        the lane, that is full.
+        """
+        room = self._held[place.who] < self._each and not (place.costly and self._costly >= self._lane)
+        return room and (not place.near or self._held_near[place.near] < max(1, self._at_once - 1))
 
     def _enter(self, place: _Place, seconds: float) -> bool:
         """Begin the turn, if it comes within this time."""
         with self._changed:
-            mine = self._changed.wait_for(lambda: self._is_next(place), seconds)
+            mine = self._bells[place.number].wait_for(lambda: self._is_next(place), seconds)
             if mine:
-                self._waiting.remove(place)
+                self._remove(place)
                 self._busy, self._costly = self._busy + 1, self._costly + place.costly
                 self._round = max(self._round, place.round)
                 self._held[place.who] += 1
-                self._mine.turn, self._mine.costly, self._mine.who = True, place.costly, place.who
-                self._changed.notify_all()  # where several work at once, the next one may begin as well
+                self._held_near[place.near] += 1
+                self._mine.turn, self._mine.costly = True, place.costly
+                self._mine.who, self._mine.near = place.who, place.near
+                self._ring()  # where several work at once, the next one may begin as well
             return mine
 
     def _leave(self, place: _Place, entered: bool) -> None:
@@ -184,16 +214,17 @@ class Line:
             self._end()
         else:
             with self._changed:
-                self._waiting.remove(place)
-                self._changed.notify_all()
+                self._remove(place)
+                self._ring()
 
     def _end(self) -> None:
         if self._mine.turn:
             with self._changed:
                 self._busy, self._costly = self._busy - 1, self._costly - self._mine.costly
                 self._held -= Counter({self._mine.who: 1})  # one who has none left is forgotten
+                self._held_near -= Counter({self._mine.near: 1})
                 self._mine.turn = self._mine.costly = False
-                self._changed.notify_all()
+                self._ring()
 
     def _take_lane(self) -> bool:
         """Whether a turn can go on in the lane at once: it is not full, and nobody waits for it."""
@@ -208,4 +239,4 @@ class Line:
         if self._mine.costly:
             with self._changed:
                 self._costly, self._mine.costly = self._costly - 1, False
-                self._changed.notify_all()
+                self._ring()

@@ -13,7 +13,7 @@ import streamlit as st
 from bertviz_core.checkpoint.hub import BUNDLED
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.shelf import ModelShelf
-from bertviz_core.errors import BusyError, CheckpointError, TrainingError
+from bertviz_core.errors import BusyError, CheckpointError, InputError, TrainingError
 from bertviz_core.learning import Host, Queue
 from bertviz_core.sharing.findings import Findings
 from bertviz_core.sharing.line import Line
@@ -96,7 +96,11 @@ def admit() -> None:
     """Raises BusyError for a visit for which there is no room in the memory; who has a page already goes on."""
     if state.read(VIEW) is not None:
         return
-    most, here, session = read_budget().bounds.visits, get_budget().list_admitted(), read_session()
+    try:
+        most = read_budget().bounds.visits
+    except InputError:  # what is wrong with the setting the page says
+        return
+    here, session = get_budget().list_admitted(), read_session()
     if told := _tell_no_room(most, here, read_network(session)):
         get_budget().dismiss(read_visitor(session), session)
         raise BusyError(told)
@@ -189,7 +193,7 @@ def get_watch() -> Watch:
 @st.cache_resource(show_spinner=False)
 def get_line() -> Line:
     """The runs of pages, of which some are at work and the others wait, and say so."""
-    return Line(_RUNS_AT_ONCE, _LONGEST_LINE, _show_line, read_visitor, _RUNS_OF_ONE)
+    return Line(_RUNS_AT_ONCE, _LONGEST_LINE, _show_line, read_visitor, _RUNS_OF_ONE, read_network)
 
 
 @contextmanager

@@ -63,6 +63,7 @@ def run_app(show_drawer: Callable[[View], None]) -> None:
     url.follow_history()
     try:
         if is_admitted():
+            admit()  # before the line: who has no room is not to keep others waiting
             await_share()
             with get_line().turn():
                 _run(show_drawer)
@@ -134,7 +135,6 @@ class _Passed:
 
 
 def _run_asked(asked: Asked) -> _Passed:
-    admit()
     model = _load_model(asked.model)
     typed = encode(model, asked.text, asked.pair)
     preparation = prepare(model, typed, f"{asked.text} {asked.pair or ''}", asked.pad, asked.mask, asked.pair)

@@ -39,9 +39,12 @@ def read_visitor(session: str = "") -> str:
     return name_visitor(read_cookies(session)) if session else NOBODY
 
 
-def read_network(session: str) -> str:
-    """What counts as the one address that a session comes from; "" where nobody says."""
-    return name_network(read_remote(session))
+def read_network(session: str = "") -> str:
+    """What counts as the one address that a session comes from, without one that for which the calling thread works;
+    "" where nobody says.
+    """
+    session = session or read_session() or _WORK.session
+    return name_network(read_remote(session)) if session else ""
 
 
 def name_visitor(cookies: Mapping[str, object]) -> str:
