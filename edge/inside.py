@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
+from functools import wraps
 from typing import Any, ClassVar, NamedTuple
 
 from starlette.types import Message, Receive, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime import app_session
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from uvicorn import Config
 from uvicorn.protocols.http import h11_impl
@@ -125,6 +128,34 @@ def read_asked(said: BackMsg) -> Asked:
     values = tuple(getattr(one, field) for one in widgets for field in fields if one.HasField(field))
     names, hashes = tuple(one.id for one in widgets), (asked.page_script_hash, asked.fragment_id)
     return Asked(names, values, asked.query_string, asked.page_name, hashes)
+
+
+def say_settings_once() -> None:
+    """Have the server's settings worked out once, and not for what each run says first.
+
+    Streamlit reads some 200 of them six times over for that, in the thread of the event loop, each time with a lock
+    that pages at work want as well: where many begin, nobody is served meanwhile. Instead: that it keeps them.
+    """
+    for name in ("_populate_config_msg", "_populate_theme_msg"):
+        plain = getattr(app_session, name)
+        if not hasattr(plain, "__wrapped__"):
+            setattr(app_session, name, _fill_once(plain))
+
+
+def _fill_once(fill: Callable[..., None]) -> Callable[..., None]:
+    """What fills in a message, by which section of the settings it is about."""
+    filled: dict[tuple[str, ...], Any] = {}
+
+    @wraps(fill)
+    def fill_in(message: Any, *section: str) -> None:
+        if section not in filled:
+            made = type(message)()
+            fill(made, *section)
+            filled[section] = made
+        if filled[section].ListFields():  # else it is to stay as it is: not there
+            message.MergeFrom(filled[section])
+
+    return fill_in
 
 
 def tell_if_gone(send: Send) -> Send:

@@ -12,13 +12,15 @@ import pytest
 import streamlit
 import uvicorn
 from starlette.websockets import WebSocket
+from streamlit import config
 from streamlit.cursor import Cursor, RunningCursor
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.Element_pb2 import Element
+from streamlit.proto.NewSession_pb2 import NewSession
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
-from streamlit.runtime import Runtime
+from streamlit.runtime import Runtime, app_session
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.backend_operation_handler import DeferredFileHandler
 from streamlit.runtime.media_file_manager import MediaFileManager
@@ -35,6 +37,7 @@ from websockets.protocol import Protocol
 from bertviz_core.ui.frame import streamlit_inside
 from bertviz_core.ui.frame.gate import fit_gate
 from bertviz_core.ui.frame.late import pass_over_late_requests
+from edge import inside as edge_inside
 from edge.line import WANTED
 from edge.streamlit_files import CLOSED, FILES, find_static, read_inline_scripts
 from tests.test_imports import imports, modules
@@ -249,6 +252,32 @@ def write_place(place):
         *(place._root_container, place._block_type, place._form_data, place._creating_fragment_id),
         *(type(cursor), cursor.root_container, cursor.parent_path, cursor.index, str(cursor._transient_elements)),
     )
+
+
+def test_what_is_said_of_settings_is_what_streamlit_says_and_is_worked_out_once(monkeypatch):
+    names = ("_populate_config_msg", "_populate_theme_msg")
+    plain = [inspect.unwrap(getattr(app_session, name)) for name in names]
+    for name, fill in zip(names, plain, strict=True):
+        monkeypatch.setattr(app_session, name, fill)
+    own = say_settings(*plain)
+    edge_inside.say_settings_once()
+    edge_inside.say_settings_once()
+    fitted = [getattr(app_session, name) for name in names]
+    assert [fill.__wrapped__ for fill in fitted] == plain
+    assert say_settings(*fitted) == own
+    for name in ("get_option", "get_options_for_section"):
+        monkeypatch.setattr(config, name, pytest.fail)
+    assert say_settings(*fitted) == own
+
+
+def say_settings(fill_in_config, fill_in_theme):
+    """What the first message of a run says of the server's settings."""
+    message = NewSession()
+    fill_in_config(message.config)
+    fill_in_theme(message.custom_theme)
+    for name in ("light", "dark", "sidebar"):
+        fill_in_theme(getattr(message.custom_theme, name), f"theme.{name}")
+    return message
 
 
 @pytest.mark.xdist_group("sources")
