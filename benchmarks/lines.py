@@ -50,10 +50,15 @@ def write_cookies(cookies: dict[str, str]) -> str:
     return "; ".join(f"{name}={value}" for name, value in cookies.items())
 
 
-async def dial(url: str, cookies: dict[str, str]) -> ClientConnection:
-    """The web socket of a session that has these cookies."""
+async def dial(url: str, cookies: dict[str, str], sender: str = "") -> ClientConnection:
+    """The web socket of a session that has these cookies. sender: the address it comes from, of several of ours."""
     address = f"{url.replace('http', 'ws', 1).rstrip('/')}/{STREAM}"
     carried = {"Cookie": write_cookies(cookies)} if cookies else None
     return await connect(
-        address, subprotocols=[Subprotocol(SPEAKS)], max_size=None, compression=None, additional_headers=carried
+        address,
+        subprotocols=[Subprotocol(SPEAKS)],
+        max_size=None,
+        compression=None,
+        additional_headers=carried,
+        local_addr=(sender, 0) if sender else None,
     )
