@@ -57,9 +57,14 @@ def repeated(scene):
     return [i for i, each in enumerate(ids) if each == first]
 
 
+def entry(scene, i):
+    """What an id stands for; by its number where the vocabulary does not say."""
+    return scene.model.tokenizer.token(int(i)) or f"id {int(i)}"
+
+
 def tops(scene, probs):
     best = np.argsort(-probs, kind="stable")[:3]
-    return ", ".join(f"“{scene.model.tokenizer.token(int(i))}” {format_percent(float(probs[i]))}" for i in best)
+    return ", ".join(f"“{entry(scene, i)}” {format_percent(float(probs[i]))}" for i in best)
 
 
 def answer(scene, changes, token=None):
@@ -211,7 +216,7 @@ def near(scene, _):
 def order(scene, _):
     was = answer(scene, None)
     probs = answer(scene, {"embeddings.position_embeddings": 0.0})
-    top = scene.model.tokenizer.token(int(was.argmax()))
+    top = entry(scene, was.argmax())
     told = {"here": name(scene, scene.token), "top": top, "guesses": tops(scene, probs)}
     return int(was.argmax() != probs.argmax()), told
 
@@ -268,7 +273,7 @@ def moves(scene, _):
     other = nearest(scene, i, 1)[0][0]
     changed = scene.trace.with_changes({f"input_ids[token={i}]": other})
     at = f"encoder.layer.0.attention.self.context[token={scene.token}]"
-    told = {"word": name(scene, i), "other": scene.model.tokenizer.token(other) or f"id {other}"}
+    told = {"word": name(scene, i), "other": entry(scene, other)}
     far = format_number(float(np.abs(changed[at] - scene.trace[at]).max()))
     return 2, {"here": name(scene, scene.token), "apart": far, **told}
 
@@ -287,7 +292,7 @@ def neurons(scene, _):
 def skip(scene, _):
     last = scene.model.config.num_hidden_layers - 1
     was, probs = answer(scene, None), answer(scene, {f"encoder.layer.{last}.attention.output.residual": "no-residual"})
-    top, first = (scene.model.tokenizer.token(int(each.argmax())) for each in (was, probs))
+    top, first = (entry(scene, each.argmax()) for each in (was, probs))
     key = 0 if top == first else 1 if first in scene.trace.tokens else 2
     return key, {"here": name(scene, scene.token), "top": top, "last": str(last), "guesses": tops(scene, probs)}
 
@@ -317,7 +322,7 @@ def when(scene, _):
     told = "leads" if set(ranks[stage:]) == {1} else "leads, though not after every later layer"
     places = {"rank": ordinal(ranks[0]), "place": ordinal(ranks[stage - 1]), "stays": told}
     layers = {"layer": str(stage - 1), "last": str(len(ranks) - 2)}
-    return stage - 1, {"here": name(scene, scene.token), "top": scene.model.tokenizer.token(final), **layers, **places}
+    return stage - 1, {"here": name(scene, scene.token), "top": entry(scene, final), **layers, **places}
 
 
 def nothing(*_):
