@@ -15,6 +15,7 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import get_shelf, get_store, get_watch
 from bertviz_core.ui.frame.site import PAGES
 from tests.factory import random_checkpoint
+from tests.often import often
 from tests.test_bad_checkpoints import CONFIG, FILES, TENSORS, TOKENIZER
 from tests.test_pages import title_of
 
@@ -256,8 +257,9 @@ def test_what_is_no_blank_is_not_remarked_upon(app, query):
     assert said(app(query)) == []
 
 
-@pytest.mark.parametrize("query", SHOWN.values(), ids=SHOWN)
-def test_what_is_only_strange_is_shown_on_every_page(app, query):
+@pytest.mark.parametrize("name", often(SHOWN, ["emoji", "markup", "Markdown and LaTeX", "a word without end"], str))
+def test_what_is_only_strange_is_shown_on_every_page(app, name):
+    query = SHOWN[name]
     at = app(query)
     for info in PAGES:
         at.switch_page(f"pages/{info.name}.py").run()

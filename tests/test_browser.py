@@ -10,6 +10,7 @@ from bertviz_core.ui.components.selectors import expand
 from bertviz_core.ui.frame.site import PAGES
 from tests.axe import list_violations
 from tests.browser import PHONE, WIDE, running, visit
+from tests.often import seldom
 
 MARKUP = "<script>alert(1)</script> <img src=x onerror=alert(1)> $x$ **b** :red[r]"
 CHOICE = {"text": "The old man was [MASK] and tired.", "layer": "3", "head": "5", "token": "2"}
@@ -61,6 +62,11 @@ IN_FIRST_PICTURE = expand("""() => {
     return !stops.length || pictures.some(e => e.matches(':focus, :focus-within'));
 }""")
 
+SCREENS = {
+    "wide": (WIDE, "light", {"layer": "3", "head": "5", "token": "2"}),
+    "phone": (PHONE, "dark", {**CHOICE, "text": MARKUP}),
+}
+
 
 def enter_first_picture(app):
     """After the framework's own two, one stop: it leads into the first picture that has something to point at."""
@@ -79,21 +85,22 @@ def enter_first_picture(app):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("size", "theme", "choice", "turn"),
-    [pytest.param(WIDE, "light", {"layer": "3", "head": "5", "token": "2"}, 0, id="wide-light"),
-     pytest.param(PHONE, "dark", {**CHOICE, "text": MARKUP}, 1, id="phone-dark-markup")],
-)  # fmt: skip
-def test_every_page_is_whole_and_keeps_the_choice_on_every_screen(chromium, server, size, theme, choice, turn):
-    """Every page on both screens, also for the keyboard; each with axe, which is slow, on one of them by turns."""
+    ("screen", "pages"),
+    [("wide", PAGES[1::2]), ("phone", PAGES[2::2]), seldom("wide", PAGES[2::2]), seldom("phone", PAGES[1::2])],
+    ids=["wide", "phone", None, None],
+)
+def test_every_page_is_whole_and_keeps_the_choice_on_every_screen(chromium, server, screen, pages):
+    """Also for the keyboard, and with axe. Each time half of the pages on one screen and half on the other."""
+    size, theme, choice = SCREENS[screen]
     with visit(chromium, server, size, theme) as app:
         app.open(**choice)
         found = {PAGES[0].name: app.page.evaluate(BLEMISHES) + list_violations(app.page)}
         enter_first_picture(app)
         chosen = app.chosen()
         assert chosen == ("Layer 3", "Head 5", "token 2 script" if "text" in choice else "token 2 in")
-        for i, info in enumerate(PAGES[1:]):
+        for info in pages:
             app.follow(info.title)
-            found[info.name] = app.page.evaluate(BLEMISHES) + (list_violations(app.page) if i % 2 == turn else [])
+            found[info.name] = app.page.evaluate(BLEMISHES) + list_violations(app.page)
             assert {key: app.query.get(key) for key in choice} == choice
             assert app.chosen() == chosen
             assert app.find(':--main img[src="x"], :--main script').count() == 0
@@ -119,6 +126,7 @@ def test_a_deep_link_into_a_server_that_has_just_started(chromium, tmp_path):
         assert app.find(":--popover-body").get_by_role("link").count() == len(PAGES)
 
 
+@pytest.mark.rare
 @pytest.mark.slow
 def test_the_menu_of_pages_is_closed_on_the_page_it_led_to(app):
     app.open("layers")

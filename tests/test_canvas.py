@@ -158,6 +158,7 @@ def test_a_strip_that_is_seen_whole_has_every_component_at_the_scale_of_its_part
             assert stage["limit"] == part.stages[own]["limit"]
 
 
+@pytest.mark.rare
 @pytest.mark.slow
 @pytest.mark.xdist_group("base_sized")
 @pytest.mark.parametrize("strip", ["norm", seldom("neurons")])

@@ -9,6 +9,7 @@ import bertviz_core as bv
 from bertviz_core.formula.numbers import format_percent
 from tests.browser import PHONE, visit
 from tests.canvas import Drawn, draw, look, open_canvas, pick, press, wait_for_query
+from tests.often import seldom
 
 TEXT = "When in Rome, do as the [MASK] do."
 CELL = "encoder.layer.3.attention.self.probs[head=5,query=8,key=6]"
@@ -245,7 +246,7 @@ def test_a_clicked_component_stays_lit_in_every_stage_until_it_is_let_go_of(app,
     assert lit.count() == 0
 
 
-@pytest.mark.parametrize("pause", [0, 30, 100, 300])
+@pytest.mark.parametrize("pause", [0, seldom(30), 100, seldom(300)])
 def test_escape_twice_closes_the_drawer_and_lets_go_of_the_component(app, pause):
     stage = open_canvas(app, walk="embeddings.LayerNorm[token=3,hidden=5]", component=5)
     assert app.explained and app.query["component"] == "5"

@@ -20,6 +20,7 @@ from bertviz_core.programs.departures import (
 from bertviz_core.ui.views.documents_departures import list_besides
 from tests.departed import Departed
 from tests.factory import random_checkpoint
+from tests.often import often
 
 TEXT, MASK = "the cat sat on the [MASK]", 8
 
@@ -70,7 +71,9 @@ def test_what_a_document_does_otherwise_on_another_input_is_told(model, document
         assert same == (not list_besides(bert, document)), (document, pair, pad_to)
 
 
-@pytest.mark.parametrize("name", DEPARTURES)
+@pytest.mark.parametrize(
+    "name", often(DEPARTURES, ["no-segment", "sinusoids", "no-output-matrix", "norm-first", "relu", "third-term"], str)
+)
 def test_each_alone_is_what_numpy_makes_of_it(rome, name):
     """The cosine with BERT at [MASK] after the last layer, the answer there, and what is left of BERT's own."""
     *_, (done, found) = run_departures(rome, MASK, (name,))

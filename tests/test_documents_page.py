@@ -17,6 +17,7 @@ from bertviz_core.programs import DOCUMENT_PROGRAMS, PROGRAMS
 from bertviz_core.ui.frame.site import PAGES
 from bertviz_core.ui.views.documents_told import find_cosine, tell
 from tests.latex import balanced
+from tests.often import often
 from tests.test_pages import decoded
 
 APP = str(Path(__file__).parent.parent / "app.py")
@@ -63,7 +64,7 @@ def near(program, layer):
     }
 
 
-@pytest.mark.parametrize("beside", PROGRAMS)
+@pytest.mark.parametrize("beside", often(PROGRAMS, ["bert", "definition", "encoder-article"], str))
 @pytest.mark.parametrize("document", DOCUMENT_PROGRAMS)
 def test_every_pair_of_documents_is_shown_step_by_step(page, bundled, document, beside):
     at = chosen(page, document, beside)

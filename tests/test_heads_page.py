@@ -98,6 +98,7 @@ def test_arrow_keys_walk_through_the_map_and_enter_chooses(heads):
     assert heads.chosen()[:2] == ("Layer 1", "Head 11")
 
 
+@pytest.mark.rare
 def test_the_menus_move_the_mark_in_the_map(heads):
     heads.choose("Layer", "Layer 4")
     heads.choose("Head", "Head 10")
@@ -119,6 +120,7 @@ def test_pictures_are_the_shares_in_the_colours_of_the_theme(chromium, server, r
     assert np.abs(pixels[..., :3] - expected).max() <= 2  # the browser gets shares in steps of 1/255
 
 
+@pytest.mark.rare
 def test_the_map_and_the_lines_change_with_the_theme(heads):
     for head, theme in enumerate((DARK, LIGHT)):
         heads.use_up().emulate_media(color_scheme=theme)
@@ -143,6 +145,7 @@ def test_pointing_at_a_token_leaves_its_lines_and_asks_the_server_nothing(heads,
     assert runs(heads) == before
 
 
+@pytest.mark.rare
 def test_the_keyboard_reaches_every_token_and_chooses_one(heads, rome):
     before = runs(heads)
     token(heads, "query", MASK).focus()

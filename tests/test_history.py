@@ -258,6 +258,7 @@ def test_a_page_that_is_not_what_its_address_says_becomes_so(app):
     assert app.query == {**PLACE, "layer": "1"} and app.chosen()[0] == "Layer 1" and see(app) != before
 
 
+@pytest.mark.rare
 @pytest.mark.slow
 def test_an_answer_that_is_long_on_its_way_is_waited_for(app):
     """The address of the page that still stands there was written over the one that had been asked for."""
@@ -272,6 +273,7 @@ def test_an_answer_that_is_long_on_its_way_is_waited_for(app):
     assert app.query == {**PLACE, "layer": "1"} and app.chosen()[0] == "Layer 1"
 
 
+@pytest.mark.rare
 @pytest.mark.slow
 def test_an_address_that_says_what_no_page_knows_is_asked_for_once(app):
     """The page has the last word, or there were no end."""

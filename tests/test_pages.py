@@ -43,7 +43,8 @@ SCENES = {
 def grouped(name):
     """All that looks at one scene runs in one process, where it is made once."""
     group = pytest.mark.xdist_group("base_sized" if name == BASE else f"pages: {name}")
-    return pytest.param(name, marks=[group, pytest.mark.slow] if name in (BASE, LONG) else group)
+    late = {LONG: [pytest.mark.slow], BASE: [pytest.mark.rare]}.get(name, [])
+    return pytest.param(name, marks=[group, *late])
 
 
 @pytest.fixture(scope="module", params=map(grouped, SCENES))

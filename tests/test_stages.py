@@ -12,6 +12,7 @@ from bertviz_core.formula.stages import Stage
 from bertviz_core.programs import DOCUMENT_PROGRAMS
 from bertviz_core.ui.frame.site import PAGES, find_link, find_page
 from tests.factory import random_checkpoint
+from tests.often import often
 from tests.test_documents_page import entries
 
 APP = str(Path(__file__).parent.parent / "app.py")
@@ -125,7 +126,7 @@ def test_classes_and_answers_are_shown_on_their_page(tmp_path, monkeypatch, kind
     assert own and all(names(written(at), step.address) for step in own)
 
 
-@pytest.mark.parametrize("name", DOCUMENT_PROGRAMS)
+@pytest.mark.parametrize("name", often(DOCUMENT_PROGRAMS, ["forward-pass-note", "encoder-article"], str))
 def test_what_only_a_document_has_is_linked_to_its_list_of_steps_which_shows_it(bundled, name):
     trace = bv.run(bundled, TEXT, PAIR, program=name)
     links = {address: find_link(trace, Address(address)) for address in trace.addresses}

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.frame.site import PAGES
 from bertviz_core.ui.frame.stepper import UNUSED
+from tests.often import often
 
 APP = str(Path(__file__).parents[1] / "app.py")
 TEXT = "The old man sat [MASK] rome."
@@ -30,6 +31,9 @@ def read_page(name, **place):
     return list(list_drawn(at.main))
 
 
+STEPPED = [info.name for info in PAGES if info.name not in RESTLESS | {PAGES[0].name}]
+
+
 def list_drawn(block):
     """The elements of a block as they were sent, without the names that a session gives them."""
     for part in block.children.values():
@@ -40,7 +44,9 @@ def list_drawn(block):
             yield re.sub(r'(id|key|form_id): "[^"]*"', "", str(part.proto))
 
 
-@pytest.mark.parametrize("name", [info.name for info in PAGES if info.name not in RESTLESS | {PAGES[0].name}])
+@pytest.mark.parametrize(
+    "name", often(STEPPED, ["query_key_value", "add_norm", "layers", "story", "parameters", "notation"], str)
+)
 def test_a_page_depends_on_what_can_be_stepped_on_it_and_on_nothing_that_is_dim(name):
     unused, _ = UNUSED.get(name, ((), ""))
     here = read_page(name, layer="1", head="2")

@@ -55,6 +55,7 @@ def list_sizes(trace, turn):
     return depending or fixed, fixed if depending else []
 
 
+@pytest.mark.rare
 @pytest.mark.slow
 def test_what_is_said_of_a_way_is_true_of_the_parts(turns):
     seen = set()

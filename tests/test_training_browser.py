@@ -59,6 +59,7 @@ def test_the_loss_falls_below_a_tenth_of_its_start(app):
     assert app.explained.startswith("update:") and "gradient, by autograd" in app.drawer.inner_text()
 
 
+@pytest.mark.rare
 @pytest.mark.slow
 def test_pause_go_on_stop_and_reset(app):
     app.open("training", **LONG)

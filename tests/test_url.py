@@ -69,6 +69,7 @@ def test_following_a_link_shows_what_its_address_shows(app, fresh, stride):
         assert not turn or app.shown() == fresh(app.page.url), (came_from, info.title)
 
 
+@pytest.mark.rare
 @pytest.mark.slow
 def test_a_link_leads_to_the_same_page_in_a_tab_of_its_own(app, fresh):
     app.open("attention", **PLACE)

@@ -229,7 +229,7 @@ FREE = """() => {
 }"""
 
 
-@pytest.mark.parametrize("lesson", often(LESSONS, ["layer"]))
+@pytest.mark.parametrize("lesson", often(LESSONS, []))
 def test_the_strip_covers_nothing_that_is_asked_at_any_size(chromium, server, lesson):
     with visit(chromium, server, WINDOWS[0]) as app:
         page = app.use_up()
