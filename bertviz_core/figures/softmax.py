@@ -15,6 +15,7 @@ _DECADES = (1.0, 1e-2, 1e-4, 1e-6)  # ticks of probabilities
 _POINTS = 240  # of a curve over all ranks
 _NARROW = 0.055  # of a stack's width: what is narrower carries no words
 _EDGE = 0.02  # of that width: what stands so near to an end has its words begin or end there
+_SAID = 0.3  # of a chart's width at least, for what is said beside its bars
 _HATCH = {"size": 5, "solidity": 0.3}
 
 
@@ -32,8 +33,8 @@ def draw_sorted_terms(terms: np.ndarray, names: Sequence[str], colors: Palette, 
     }
     said, ends = set_font(colors.faint), up / (len(terms) or 1)
     texts = [  # each beside its bars, on the side of 0 where there are no others
-        write_text(f"← {up:,} raise it", min(ends, 0.7), 0, said, xref="paper", xanchor="left", yanchor="bottom"),
-        write_text(f"{down:,} lower it →", max(ends, 0.3), 0, said, xref="paper", xanchor="right", yanchor="top"),
+        write_text(f"← {up:,} raise it", min(ends, 1 - _SAID), 0, said, xref="paper", xanchor="left", yanchor="bottom"),
+        write_text(f"{down:,} lower it →", max(ends, _SAID), 0, said, xref="paper", xanchor="right", yanchor="top"),
     ]
     return make_chart(
         [bars],

@@ -130,9 +130,9 @@ def render_ranking(worth: Worth, whole: bool) -> str:
     known = np.nan_to_num(worth.of_heads).ravel()
     needed = [int(i) for i in rank_top(known, _LISTED) if known[i] > 0]
     hinders = [int(i) for i in rank_top(-known, _LISTED) if known[i] < 0]
-    known_of = "" if whole else " so far"
+    so_far = "" if whole else " so far"
     return "".join(
-        _render_list(worth, title + known_of, places)
+        _render_list(worth, title + so_far, places)
         for title, places in (("Needed most", needed), ("In the way", hinders))
     )
 

@@ -43,10 +43,11 @@ def write_headline(view: View) -> Said:
 
 
 def tell_more(view: View) -> str:
-    """That a change puts some of the numbers; and what the chosen token is, where it is one that nobody typed."""
+    """What else is true of this view: of numbers that a change put, of words, of a token that nobody typed."""
     text = view.trace.tokens[view.chosen.token]
     put = "Some are put there by a change." if view.trace.changes else ""
-    return " ".join(filter(None, (put, f"{text}: {GLOSSARY[text]}" if text in ("[CLS]", "[SEP]") else "")))
+    way = "Click a predicted word, and the way to it is shown." if PROBS in view.trace else ""
+    return " ".join(filter(None, (put, way, f"{text}: {GLOSSARY[text]}" if text in ("[CLS]", "[SEP]") else "")))
 
 
 def quote_around(view: View) -> str:
