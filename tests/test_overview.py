@@ -36,9 +36,14 @@ HEADLINES = [
 
 def test_a_token_that_nobody_typed_is_explained_where_it_is_chosen(bundled):
     trace = bv.run(bundled, "When in Rome.")
-    said = [overview.tell_more(look(trace, token=i)) for i in range(len(trace.tokens))]
-    assert said[0] == f"[CLS]: {GLOSSARY['[CLS]']}" and said[-1] == f"[SEP]: {GLOSSARY['[SEP]']}"
-    assert not any(said[1:-1])
+    first, *typed, last = (overview.tell_more(look(trace, token=i)) for i in range(len(trace.tokens)))
+    assert first.endswith(f". [CLS]: {GLOSSARY['[CLS]']}") and last.endswith(f". [SEP]: {GLOSSARY['[SEP]']}")
+    assert set(typed) == {"Click a predicted word, and the way to it is shown."}
+
+
+def test_without_predictions_no_click_on_a_word_is_spoken_of(tmp_path):
+    classifier = bv.load_model(str(random_checkpoint(tmp_path, kind="sequence-classification")))
+    assert overview.tell_more(look(bv.run(classifier, "When in Rome."), token=1)) == ""
 
 
 def headline(model, text, pair, token):
