@@ -11,6 +11,7 @@ from bertviz_core.analysis.heads import summarize
 from bertviz_core.figures.palette import PALETTES
 from bertviz_core.figures.tints import measure_contrast, tint_cell
 from bertviz_core.formula.numbers import format_percent
+from bertviz_core.ui.views.heads_ablation import _tell_fall
 from bertviz_core.ui.views.heads_worth import Worth, list_marks, render_ranking, render_words
 
 CHANGES = {(0, 1): -0.30, (0, 2): 0.02, (1, 0): -0.10, (1, 3): 0.05}  # of all other heads 0
@@ -98,3 +99,9 @@ def test_heads_that_are_in_the_way_a_little_are_listed_beside_many_that_are_need
     needed, hinders = render_ranking(weigh(rome, changes), True).split("In the way")
     assert re.findall(r'data-head="([^"]+)"', needed) == ["2,5", "2,4", "2,3", "2,2"]
     assert re.findall(r'data-head="([^"]+)"', hinders) == ["3,2", "3,1"]
+
+
+def test_where_no_head_counts_at_all_none_is_named(rome):
+    none, few = (str(_tell_fall(weigh(rome, changes).found, "people")) for changes in ({}, {(1, 0): 0.1}))
+    assert none == f"None: without any one of them people stays at {format_percent(0.5)}"
+    assert few.startswith("None by much: without **layer ")

@@ -201,7 +201,7 @@ LESSON = Lesson(
             Pick(name_keys, find_token),
             keys.work_token,
             hints=("Read the sentence without the word: which words fit at {here} then?",),
-            right="Without {w}, {word} has {p1}, from {p0}; without {next}, the second, {p2}. On top without {w}: "
+            right="Without {w}, {word} has {p1}, from {p0}; next comes {next}: without it {p2}. On top without {w}: "
             "{tops}.",
             wrong=(
                 Wrong(keys.is_no_word, "Special tokens and {here} itself do not count. Choose a word."),

@@ -249,7 +249,7 @@ def _write_layer_norm(b: Builder, config: BertConfig, path: str, x: Symbol, lett
                      "The variance of each token's vector.", BA)
     epsilon = Constant(r"\varepsilon", config.layer_norm_eps)
     normal = b.add(f"{path}.normalized", rf"\hat{{{letter}}}{up}", f"{name}_hat", kind.NORM,
-                   (x - mean) / Sqrt(variance + epsilon), "Each token's vector with mean 0 and variance 1.", BA)
+                   (x - mean) / Sqrt(variance + epsilon), "Each token's vector less its mean, over its deviation.", BA)
     gamma = declare_parameter(f"{path}.weight", rf"\gamma_{{{letter}}}{up}", f"gamma_{name}", (axis,))
     beta = declare_parameter(f"{path}.bias", rf"\beta_{{{letter}}}{up}", f"beta_{name}", (axis,))
     return b.add(path, tex, variable, result_kind, gamma * normal + beta,

@@ -117,7 +117,7 @@ class Writer(Builder):
         epsilon = self.config.layer_norm_eps if epsilon is None else epsilon
         normal = self.write(f"{path}.normalized", hat, kind.NORM,
                             (x - mean) / Sqrt(variance + Constant(r"\varepsilon", epsilon)),
-                            "Each token's vector with mean 0 and variance 1.", place)
+                            "Each token's vector less its mean, over its deviation.", place)
         stretched = self.stretched(normal, of or path, (r"\gamma", r"\beta"), f"_{{{x.tex}}}" if own is None else own)
         return self.write(path, tex, result_kind, stretched, STRETCHED, place, choice, keep)
 

@@ -18,7 +18,7 @@ from tests.claims.truths import Truth, angle, oracle, softmax
 ROOT = Path(__file__).parents[2]
 
 
-@oracle("needed most", "needed as much", "none needed", "answer falls")
+@oracle("needed most", "needed as much", "none needed", "no head counts", "answer falls")
 def _(scene, name):
     def zeroes(address, value):
         return address.endswith("]") and address.count("=") == 1 and ".probs[head=" in address and value == 0
@@ -36,6 +36,8 @@ def _(scene, name):
         "layer": places[at][0],
         "head": places[at][1],
     }
+    if name == "no head counts":
+        return Truth(values, "NONE", without - values["was"])
     relation = {"needed most": "SMALLEST", "answer falls": "ABOVE"}.get(name, "LOWEST")
     return Truth(values, relation, None if relation == "ABOVE" else without, None if relation == "ABOVE" else at)
 

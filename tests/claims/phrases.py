@@ -18,7 +18,7 @@ PHRASES = {
         "learn_pictures": ["The first components", " looks at most", "the largest of ", "The likeliest words at ",
                            "each head’s largest weight of "],
         "layers_flow": [" largest weights, in sentence order", "only the top prediction is shown"],
-        "layers_ladder": ["leads", "The likeliest words by stage", "five likeliest words at “"],
+        "layers_ladder": ["The likeliest words by stage", "five likeliest words at “"],
         "moved": [" largest changes."],
         "playground_examples": ["keys, those with the largest weights"],
         "predictions": ["Masked positions and the first "],

@@ -48,7 +48,12 @@ def _tell_limits() -> list[str]:
 
 
 def _show_link() -> None:
+    _show_code()
     st.html('<button class="bv-button" data-present="page">Present this page, one panel a screen (P)</button>')
+
+
+def _show_code() -> None:
+    """The link, what it leads to, and its code."""
     link = _write_link()
     limits = _tell_limits()
     what = "All that you see stands" if not limits else "All that you see but the model stands"

@@ -98,6 +98,13 @@ def _tell_fall(found: Ablation, name: str) -> Said:
             falls,
         ),
         Claim(
+            "no head counts",
+            "None: without any one of them {name} stays at {was}",
+            {"name": name_plain(name), "was": was},
+            Relation.NONE,
+            row - found.values[0],
+        ),
+        Claim(
             "none needed",
             "None by much: without **layer {layer}, head {head}**, {name} is at {without}",
             {**here, "name": name_plain(name)},

@@ -33,7 +33,7 @@ from bertviz_core.ui.views.layers_columns import STYLE, name_columns, render_row
 
 PLACES = 5
 _HEAD, _ROW, _COLUMN = 22.0, 39.0, 100.0  # the lines' own units for the head, a row and a stage
-_NAMES = ("leads", "2nd", "3rd", "4th", "5th")
+_NAMES = ("1st", "2nd", "3rd", "4th", "5th")
 _FOLLOWED = Key("followed", "")
 
 

@@ -78,9 +78,9 @@ def show_sizes(view: View) -> None:
         with drawn.container():  # of its own: on a narrow phone it scrolls
             show_chart(_draw(view, tensors), "parameter-areas", "Every part of the model as an area")
         with side, st.container(key="wide-groups"):
-            products, counts = analysis.write_products(tensors), list(sums.values())
-            columns = [Column("from sizes", [products[name] for name in sums]), Column("numbers", counts)]
-            st.html(_STYLE + render_table("group", list(sums), columns))
+            products, counts = analysis.write_products(tensors), [*sums.values(), model.parameter_count]
+            columns = [Column("from sizes", [*(products[name] for name in sums), ""]), Column("numbers", counts)]
+            st.html(_STYLE + render_table("group", [*sums, "all"], columns))
 
 
 def _draw(view: View, tensors: Sequence[Tensor]) -> Chart:

@@ -59,7 +59,7 @@ def show_transform(view: View) -> None:
     for leaf, see in (
         ("dense", "Output of the last layer, projected by the LM head"),
         ("activation", "After the activation function"),
-        ("LayerNorm.normalized", "Every row with mean 0 and variance 1"),
+        ("LayerNorm.normalized", "Every row less its mean, by its deviation"),
         ("LayerNorm", "Scaled by γ and shifted by β: compared with every vocabulary entry"),
     ):
         address = _TRANSFORM.enter(leaf)

@@ -37,9 +37,17 @@ _ROW = 36  # pixels of a bar
 _STYLE = read_css(Path(__file__).with_name("sentence_verdict.css"))
 
 
+def _is_read_as_typed(view: View) -> bool:
+    """Whether no token is hidden, or was replaced by a change."""
+    return view.trace["input_ids"][: len(view.typed.ids)].tolist() == list(view.typed.ids)
+
+
 def show_verdict(view: View) -> None:
     """Both sentences, how likely the second follows the first, and the two logits behind it."""
-    with open_step_card(view, _SHARES, "The verdict", "A and B, as you wrote them", worked=_SHARES.fix(relation=0)):
+    other = "" if _is_read_as_typed(view) else "; the model reads other tokens"
+    with open_step_card(
+        view, _SHARES, "The verdict", f"A and B, as you wrote them{other}", worked=_SHARES.fix(relation=0)
+    ):
         st.html(_STYLE + _render_pair(view))
         shares = draw_share_bars(view, view.trace[_SHARES], RELATIONS, PREDICTION, "probability", _ROW)
         logits = draw_bars(

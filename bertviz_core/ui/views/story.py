@@ -9,7 +9,7 @@ import streamlit as st
 
 from bertviz_core.analysis.ablation import Without, zero_each
 from bertviz_core.analysis.hiding import Hidden, hide_each, list_hideable
-from bertviz_core.analysis.naming import name_crumb, name_number
+from bertviz_core.analysis.naming import find_noun, name_crumb, name_number
 from bertviz_core.analysis.parts import WITHOUT
 from bertviz_core.analysis.walk import Turn, choose_stops, list_beginnings, list_turns
 from bertviz_core.formula.address import Address
@@ -102,7 +102,7 @@ def write_headline(view: View) -> str:
         return f"Where does {name} come from? A change put it there"
     stops = [f"**head {cell.at['head']} of layer {cell.layer}**" for cell in story.cells if cell.leaf == VALUES.path]
     last = story.cells[-1].path
-    end = f"a number of **{last}** that a change put there"
+    end = f"**{find_noun(last).title.lower()}**, put there by a change"
     if story.token is not None:
         end = f"**{escape_markdown(name_token(view.trace.tokens, story.token))}**"
     elif last in view.trace.model.parameters:

@@ -27,6 +27,7 @@ import { copyText, writeLink } from "./taken.js";
 import { bringChosen, Wanted } from "./view.js";
 
 const ANSWER = 2000; // milliseconds in which the server's answer to a closed drawer is waited for
+const TOLD_MS = 3000; // milliseconds that what was done is told beside where it was asked for
 /** @type {Record<string, (said: string) => unknown>} */
 const SENT = {
   cell: String, step: String, into: String, keep: String, close: () => true, head: String, story: String, token: Number,
@@ -326,7 +327,7 @@ export class Listener {
     told.style.left = `${Math.min(left, innerWidth - 80)}px`;
     told.style.top = `${Math.min(bottom + 4, innerHeight - 30)}px`;
     document.body.append(told);
-    setTimeout(() => told.remove(), 1600);
+    setTimeout(() => told.remove(), TOLD_MS);
     this.say(text);
   }
 }
