@@ -38,7 +38,7 @@ from nuisances import (
 )
 from served import ROOT, list_family
 from stranger import REFUSALS, Stranger, drain
-from takers import ask_forged, fill_room, save_handouts, send_parts
+from takers import ask_forged, fill_room, hold_long, save_handouts, send_parts
 from wire import Conversation
 
 _LAST = 19  # the lowest priority: what a stranger does takes time of the stranger's own machine, not of the server's
@@ -233,7 +233,7 @@ ATTACKS = {
     "layers": Attack(open_layers), "documents": Attack(open_documents), "heads": Attack(zero_heads),
     "messages": Attack(send_big), "half-open": Attack(hold_open), "slow-heads": Attack(drip),
     "silent": Attack(stay_silent), "parts": Attack(send_parts), "room": Attack(fill_room),
-    "forged": Attack(ask_forged), "handouts": Attack(save_handouts),
+    "held": Attack(hold_long), "forged": Attack(ask_forged), "handouts": Attack(save_handouts),
     "sockets": Attack(crowd_alike), "no-cookies": Attack(crowd_without), "odd-urls": Attack(wander_oddly),
     "reloads": Attack(reload), "kill-worker": Attack(kill_workers),
     "kill-replica": Attack(kill_replica, servers=("deploy",), deadly=True),

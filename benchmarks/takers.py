@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Callable
 from functools import partial
 from itertools import count
 from urllib.parse import urlencode, urlsplit
@@ -39,14 +40,24 @@ async def send_parts(stranger: Stranger) -> None:
 
 async def fill_room(stranger: Stranger) -> None:
     """Make up 40 cookies, open 16 pages with each, and have them stay open."""
+    await stay_open(stranger, _COOKIES, lambda: "")
+
+
+async def hold_long(stranger: Stranger) -> None:
+    """Make up 10 cookies, open 16 pages with each, every one of another sentence of 505 words, and let them lie."""
+    await stay_open(stranger, 10, lambda: urlencode({"text": stranger.write(505)}))
+
+
+async def stay_open(stranger: Stranger, visitors: int, write_query: Callable[[], str]) -> None:
+    """Open as many pages as that many visitors may have, and have them stay open."""
 
     async def stay(cookie: str) -> None:
         line, talk = await dial(stranger.url, {"bertviz_visitor": cookie}, ELSEWHERE), Conversation()
-        await stranger.ask(line, talk, talk.open("notation"))
+        await stranger.ask(line, talk, talk.open("notation", write_query()))
         await drain(line)
         raise ConnectionError
 
-    cookies = [secrets.token_hex(16) for _ in range(_COOKIES)]
+    cookies = [secrets.token_hex(16) for _ in range(visitors)]
     await stranger.together([partial(stay, cookie) for cookie in cookies for _ in range(_SESSIONS)])
 
 

@@ -209,6 +209,49 @@ def test_a_trace_above_the_bound_is_given_but_not_kept(models):
         assert store.nbytes == 0
 
 
+def test_traces_that_sessions_hold_stay_within_the_bound_and_are_the_same_when_they_are_read(models):
+    size = bv.run(models[0], TEXT).nbytes
+    store = bv.TraceStore(trace_bytes=3 * size, cache_bytes=50_000, unread_s=0.0)
+    texts = [f"{letter} cat sat on the mat" for letter in "abcdefghijkl"]
+    change = {"encoder.layer.0.attention.self.probs[head=0]": 0.0}
+    held = [store.get(models[i % 2], text, changes=change if i % 3 else None) for i, text in enumerate(texts)]
+    assert store.nbytes <= 3 * size + 50_000
+    assert sum(trace.is_held for trace in held) < len(held)
+    runs = store.runs
+    for i, trace in enumerate(held):
+        alone = bv.run(models[i % 2], texts[i], changes=change if i % 3 else None)
+        for address in alone.addresses:
+            np.testing.assert_array_equal(trace[address], alone[address])
+        assert store.nbytes <= 3 * size + 50_000
+    assert store.runs == runs
+    assert store.get(models[1], texts[-1], changes=change) is held[-1] and store.runs == runs
+
+
+def test_a_trace_that_was_let_go_comes_back_for_all_who_read_it_at_once(models):
+    trace = bv.run(models[0], TEXT)
+    told = []
+    trace.on_return = told.append
+    addresses = sorted(trace.program.spine)
+    numbers = {address: trace[address] for address in addresses}
+    with ThreadPoolExecutor(READERS) as pool:
+        for _ in range(20):
+            trace.let_go()
+            for address, found in zip(addresses, pool.map(trace.__getitem__, addresses), strict=True):
+                np.testing.assert_array_equal(found, numbers[address])
+    assert told and set(told) == {trace} and trace.is_held
+
+
+def test_nobody_loses_what_they_are_reading(models):
+    size = bv.run(models[0], TEXT).nbytes
+    store = bv.TraceStore(trace_bytes=size, unread_s=60.0)
+    first, second = store.get(models[0], TEXT), store.get(models[1], TEXT)
+    store.clear()
+    assert first.is_held and second.is_held
+    first.read_at -= 61.0
+    store.clear()
+    assert not first.is_held and second.is_held
+
+
 def test_a_cache_drops_what_was_used_longest_ago():
     cache = ByteLRU(10)
     cache.put("a", 1, 4)

@@ -30,7 +30,12 @@ class Pool(Generic[K, V]):
     def nbytes(self) -> int:
         """Bytes of all that is alive, whoever holds it."""
         with self._lock:
-            return sum(map(self._weigh, list(self._alive.values())))
+            return sum(map(self._weigh, self.list_alive()))
+
+    def list_alive(self) -> list[V]:
+        """All that is alive, whoever holds it."""
+        with self._lock:
+            return list(self._alive.values())
 
     def get(self, key: K) -> V | None:
         """What is alive under a key, from now on the newest."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Real
 
 from bertviz_core.checkpoint.model import Model
@@ -22,6 +24,7 @@ from bertviz_core.tracing.trace import Cache, Trace, run
 Key = tuple[object, ...]
 LONGEST_LINE = 256  # passes that wait at most
 LONG = 128  # tokens: a pass of more is costly, and what is drawn from it
+UNREAD_S = 2.0  # a trace that nobody has read for so long can be let go, also where a session may look at it again
 
 
 def is_long(tokens: int) -> bool:
@@ -55,12 +58,13 @@ def _check_kept(changes: Changes) -> Changes:
 class TraceStore:
     """Traces by (model, revision, token ids, segments, mask, program, changes).
 
-    trace_bytes bounds the traces' spines, also of those that the store has dropped and somebody still holds: while
-    these take room, fewer others are kept. cache_bytes bounds what is recomputed from all of them together, at_once the
-    number of forward passes that run side by side, which share the cores. show: what who waits for one does meanwhile,
-    with the number of those before it; guard: called before each pass that is not stored, and raises BusyError where
-    there is no memory for it; who: the visitor that the calling thread works for; callers: the line in which it has a
-    turn, if it has one. runs: how many were begun.
+    trace_bytes bounds the traces' spines, also of those that the store has dropped and somebody still holds: of those
+    that nobody reads the spine goes where another needs the room, and is computed again for who reads on. cache_bytes
+    bounds what is recomputed from all of them together, at_once the number of forward passes that run side by side,
+    which share the cores. show: what who waits for one does meanwhile, with the number of those before it; guard:
+    called before each pass that is not stored, and raises BusyError where there is no memory for it; who: the visitor
+    that the calling thread works for; callers: the line in which it has a turn, if it has one; unread_s: as `UNREAD_S`.
+    runs: how many were begun.
     """
 
     def __init__(
@@ -72,6 +76,7 @@ class TraceStore:
         guard: Callable[[], object] = lambda: None,
         who: Callable[[], str] = str,
         callers: Line | None = None,
+        unread_s: float = UNREAD_S,
     ) -> None:
         for name, number, least in (
             ("trace_bytes", trace_bytes, 0),
@@ -80,14 +85,14 @@ class TraceStore:
         ):
             if not isinstance(number, Real) or number < least:
                 raise ArgumentError.of(f"{name} must be a number of at least {least}", number, "Choose a larger one.")
-        self._traces: Pool[Key, Trace] = Pool(trace_bytes, lambda trace: trace.nbytes)
+        self._traces: Pool[Key, Trace] = Pool(trace_bytes, lambda trace: trace.nbytes if trace.is_held else 0)
         self._cache: Cache = ByteLRU(cache_bytes)
         self._pending: dict[Key, _Pending] = {}
         self._lock = threading.Lock()
         self._line = Line(at_once, LONGEST_LINE, show, who)
         self._callers = callers or Line(at_once, LONGEST_LINE, nullcontext)
         self._shares = Shares()
-        self._guard = guard
+        self._guard, self._unread_s = guard, unread_s
         self.runs = 0
 
     @contextmanager
@@ -109,9 +114,11 @@ class TraceStore:
         return self._traces.nbytes + self._cache.nbytes
 
     def clear(self) -> None:
-        """Let go of all that can be made again. A trace that somebody looks at stays, for whoever else asks for it."""
+        """Let go of all that can be made again. A trace that somebody reads stays, for whoever else asks for it."""
         self._traces.drop(lambda _: True)
         self._cache.clear()
+        for trace in self._list_unread():
+            trace.let_go()
 
     def forget_model(self, model: Model) -> None:
         """Keep no trace of a model that is gone, since each one holds on to its parameters."""
@@ -170,10 +177,34 @@ class TraceStore:
                     with self._lock:
                         self.runs += 1
                     pending.trace = make()
+                    self._make_room(pending.trace.nbytes)
                     self._traces.put(key, pending.trace)
+                    pending.trace.on_return = partial(self._take_back, key)
                 except BaseException as error:
                     pending.error = error
         finally:
             with self._lock:
                 del self._pending[key]
             pending.done.set()
+
+    def _take_back(self, key: Key, trace: Trace) -> None:
+        """Keep a trace that has its spine again."""
+        self._make_room(0)
+        self._traces.put(key, trace)
+
+    def _make_room(self, nbytes: int) -> None:
+        """Have traces that nobody reads let go of their spines, until so many bytes more fit.
+
+        Sessions hold on to what they show, for hours, and each may show the longest text.
+        """
+        for unread in self._list_unread():
+            if self._traces.nbytes + nbytes <= self._traces.max_bytes:
+                break
+            unread.let_go()
+        self._traces.drop(lambda kept: not kept.is_held)
+
+    def _list_unread(self) -> list[Trace]:
+        """The traces that hold a spine and that nobody is reading, the one that was read longest ago first."""
+        latest = time.monotonic() - self._unread_s
+        unread = [trace for trace in self._traces.list_alive() if trace.is_held and trace.read_at <= latest]
+        return sorted(unread, key=lambda trace: trace.read_at)

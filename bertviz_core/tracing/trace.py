@@ -2,14 +2,17 @@
 
 The run computes what the spine is made from, each step once, and keeps the spine. Everything else is recomputed, bit
 for bit, when somebody looks: whole, but what has a number per vocabulary entry only for the tokens looked at, in
-blocks that begin at the same tokens for whoever asks.
+blocks that begin at the same tokens for whoever asks. The spine itself can be let go meanwhile: the run is then done
+again.
 """
 
 from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Generator, Iterable, Iterator
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from types import MappingProxyType
@@ -49,7 +52,8 @@ class Trace:
 
     Whatever takes an address takes it as text or read already, and raises AddressError for one that is not there.
     before: the pass without changes, if this is one with them; computed: the addresses that the run gave new numbers;
-    threads: on how many PyTorch computed them, and computes again what is looked at.
+    threads: on how many PyTorch computed them, and computes again what is looked at; read_at: when somebody last
+    looked, on the monotonic clock; on_return: told of a trace that has its spine again.
     """
 
     def __init__(self, model: Model, encoding: Encoding, program: str = "bert", cache: Cache | None = None) -> None:
@@ -88,6 +92,9 @@ class Trace:
         self._lock = threading.RLock()
         self.reading = threading.RLock()  # of `remember`: what takes long must not keep others from the tensors
         self._spine: dict[str, Tensor] = {}
+        self.is_held = True  # the spine: else it has to be computed first
+        self.read_at = time.monotonic()
+        self.on_return: Callable[[Trace], object] = lambda _: None
         with self._computing():
             self.computed = tuple(self._run())
 
@@ -204,6 +211,25 @@ class Trace:
         sizes = {storage.data_ptr(): storage.nbytes() for storage in storages}
         return sum(size for place, size in sizes.items() if place not in elsewhere)
 
+    def let_go(self) -> None:
+        """Hold the spine no longer, unless something is computed from it right now. Who reads on has it run again."""
+        if self.nbytes and self._lock.acquire(blocking=False):
+            self._spine, self.is_held = {}, False
+            self._lock.release()
+
+    def _return(self, address: str) -> Tensor:
+        """A tensor of the spine, which was let go."""
+        with self._lock:
+            missed = address not in self._spine
+            if missed:
+                with self._computing():
+                    deque(self._run(), maxlen=0)
+                self.is_held = True
+            found = self._spine[address]
+        if missed:
+            self.on_return(self)
+        return found
+
     def _env(self, recent: dict[str, Tensor] | None = None) -> TraceEnv:
         return TraceEnv(self.program, self._tensor, self._block, recent)
 
@@ -245,11 +271,14 @@ class Trace:
                 self._checked(address, env[address])
 
     def _tensor(self, address: str, env: TraceEnv) -> Tensor:
+        self.read_at = time.monotonic()
         for held in (self._spine, self._inputs, self.model.parameters):
             if address in held:
                 return held[address]
         if self.before is not None and not self._reached(address):
             return self.before._tensor(address, env)
+        if address in self.program.spine:
+            return self._return(address)
         if address in self.program.by_rows:
             return env.rows(address, range(-(-self.layout.tokens // ROWS)))
         key = (self.number, address)
