@@ -12,6 +12,7 @@ from bertviz_core.programs import PROGRAMS
 from bertviz_core.sharing.lru import ByteLRU
 from bertviz_core.sharing.threads import Shares
 from bertviz_core.tracing import store as store_module
+from bertviz_core.tracing.changes import read_changes, take_changes
 from tests.factory import random_checkpoint
 
 TEXT = "The cat sat on the mat."
@@ -177,6 +178,14 @@ def test_every_change_of_the_same_place_has_an_entry_of_its_own(models):
     assert [trace["input_ids[token=2]"] == 5 for trace in traces] == [False, False, True]
     assert all(store.get(models[0], TEXT, changes=each) is trace for each, trace in zip(changes, traces, strict=True))
     assert store.runs == 1 + len(changes)  # the pass without changes, and one each
+
+
+def test_who_writes_minus_zero_gives_nobody_else_its_sign(models):
+    store, place = bv.TraceStore(), "embeddings.sum[token=1]"
+    for zero in ("-0", "-0.0", "0", "-1e-400"):
+        trace = store.get(models[0], TEXT, changes=take_changes(read_changes(f"{place}:{zero}")))
+        assert not np.signbit(trace[place]).any()
+    assert store.runs == 2
 
 
 def test_texts_with_the_same_tokens_are_one_entry(models):

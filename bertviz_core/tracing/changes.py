@@ -203,7 +203,7 @@ def _find_fault(layout: Layout, encoding: Encoding, changes: Listed) -> str:
 
 def _read_value(text: str) -> Value:
     try:
-        return float(text)
+        return float(text) + 0.0  # -0 is 0: a store would take them for the same change, and give one the other's sign
     except ValueError:
         return Rule(text)
 
