@@ -44,7 +44,7 @@ class Sentence:
     def punctuation(self) -> np.ndarray:
         """(token,) which tokens are signs and nothing else."""
         texts = [self.tokens[i] for i in self.places]
-        return np.array([text not in self.special and all(map(_is_sign, text)) for text in texts])
+        return np.array([text not in self.special and all(map(is_sign, text)) for text in texts])
 
     @cached_property
     def same_word(self) -> np.ndarray:
@@ -62,7 +62,8 @@ class Sentence:
         return words
 
 
-def _is_sign(character: str) -> bool:
+def is_sign(character: str) -> bool:
+    """Whether a character is a punctuation mark, around which the tokenizer cuts."""
     return character in string.punctuation or unicodedata.category(character).startswith("P")
 
 

@@ -89,6 +89,7 @@ NOUNS: Mapping[str, Noun] = MappingProxyType({
     "qa_outputs.end.probs": Noun("End probability", "probability"),
     "qa_outputs.spans": Noun("Score of an answer", "answer"),
 })  # fmt: skip
+BOUNDS = ("start", "end")  # of an answer: what the two logits of a token are for
 _PARAMETERS = {"weight": Noun("Weight, learned", "weight"), "bias": Noun("Bias, learned", "bias")}
 _OF_NORM = {"weight": Noun("Scale γ", "γ"), "bias": Noun("Shift β", "β")}
 
@@ -135,13 +136,15 @@ def _name_inside(trace: Trace, cell: Address) -> str:
     if cell.path in trace.model.parameters:
         return ", ".join(name_index(trace, axis, i) for axis, i in cell.index)
     axis, i = cell.index[-1] if cell.index else ("", 0)
+    if axis == "label":
+        return f"class {trace.model.labels[i]}"
     head, inside = divmod(i, trace.model.config.head_dim)
     names = {
         **dict.fromkeys(("hidden", "transform", "pooled"), f"component {i}"),
         "head_dim": f"component {i} of {trace.model.config.head_dim}",
         "concat": f"component {inside} of head {head}",
         "relation": ("B follows A", "B is a random sentence")[i % 2],
-        "label": f"class {i}",
+        "bound": BOUNDS[i % 2],
     }
     return names.get(axis, "")
 
@@ -182,7 +185,8 @@ def tell_where(trace: Trace, cell: Address) -> str:
     is nobody's."""
     at, tokens = cell.at, trace.tokens
     named = [axis for axis, _ in cell.index if axis in TOKEN_AXES]
-    whose = " on ".join(name_token(tokens, at[axis]) for axis in named)
+    between = " to " if "end" in named else " on "  # an answer reaches from one token to another
+    whose = between.join(name_token(tokens, at[axis]) for axis in named)
     place = [f"head {at['head']}"] if "head" in at else []
     place += [f"layer {cell.layer}"] if cell.layer is not None else []
     parts = [part for part in (whose, " of ".join(place)) if part]

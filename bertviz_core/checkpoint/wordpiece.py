@@ -91,6 +91,11 @@ class Word:
     searches: tuple[Search, ...]
     note: str = ""
 
+    @property
+    def is_special(self) -> bool:
+        """Whether it is a special token that was typed."""
+        return self.note == _TAKEN
+
 
 @dataclass(frozen=True)
 class Record:

@@ -111,7 +111,8 @@ LESSON = Lesson(
                     ),
                     Option(
                         "Small, but above 0",
-                        "{p}. A power of e is never 0 and never negative, so every token gets something.",
+                        "{p}. A power of e is never 0 and never negative, so every token that is not masked out "
+                        "gets something.",
                         "It should be, and would be with more digits: this precision has no number so small.",
                     ),
                 )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
 from bertviz_core.checkpoint.hub import BUNDLED
 from bertviz_core.errors import BertvizError
-from bertviz_core.formula.texts import join_words, shorten, spell_controls
+from bertviz_core.formula.texts import join_words, name_token, shorten, spell_controls, write_count
 from bertviz_core.lessons.drawing import draw_code, isolate
 from bertviz_core.lessons.lesson import Choose, Lesson, Picture, Slide, Step, Worked, Write
 from bertviz_core.lessons.marking import fill, is_ready, list_options, tell_answer, tell_wrong, work_out
@@ -21,12 +21,14 @@ _LONGEST = 400  # characters of the sentence
 
 @dataclass(frozen=True)
 class Handout:
-    """A lesson on a pass. text: the sentence as it was typed; link: to the first step in the app, or nothing."""
+    """A lesson on a pass. text: the sentence as it was typed; link: to the first step in the app, or nothing; typed:
+    the tokens of what was typed, where some of them may be hidden."""
 
     lesson: Lesson
     scene: Scene
     text: str
     link: str = ""
+    typed: Sequence[str] = ()
 
 
 def write_handout(handout: Handout, with_key: bool = False) -> str:
@@ -83,7 +85,18 @@ def _write_about(handout: Handout) -> str:
     scene, text = handout.scene, shorten(spell_controls(handout.text), _LONGEST)
     model = "bundled model" if scene.model.name == BUNDLED else scene.model.name
     place = f"{model}, layer {scene.layer}, head {scene.head}, at {isolate(scene.here)}"
-    return f"<bdi><b>{escape(text)}</b></bdi> &ensp;BERT, {escape(place)}."
+    return f"<bdi><b>{escape(text)}</b></bdi> &ensp;BERT, {escape(f'{place}.{_tell_unseen(handout)}')}"
+
+
+def _tell_unseen(handout: Handout) -> str:
+    """What the text does not show: which tokens are hidden, and how many are padding."""
+    typed, tokens = handout.typed, handout.scene.tokens
+    hidden = [i for i, (was, now) in enumerate(zip(typed, tokens, strict=False)) if was != now]
+    names = join_words([isolate(name_token(typed, i)) for i in hidden]) if hidden else ""
+    padding = handout.scene.trace.encoding.mask.count(0)
+    return (f" Hidden behind {tokens[hidden[0]]}: {names}." if hidden else "") + (
+        f" Padding: {write_count(padding, 'token')}." if padding else ""
+    )
 
 
 def _write_task(number: int, step: Step, worked: Worked | None, scene: Scene) -> str:
@@ -109,7 +122,7 @@ def _write_number(number: int) -> str:
 
 def _tell_lack(step: Step) -> str:
     lacks = step.need.lacks if step.need else "this model has not what is asked about"
-    return escape(f"{step.title}: not asked of this sentence. Here {lacks}.")
+    return escape(f"{step.title}: not asked of this sentence, as {lacks}.")
 
 
 def _tell_app(handout: Handout, worked: list[Worked | None]) -> str:

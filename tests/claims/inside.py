@@ -162,25 +162,33 @@ def _run_side(scene, program):
     return scene.view.run_as(program, get_store())
 
 
-@oracle("two agree", "two differ", "two compared")
+@oracle("two agree", "two differ", "two compared", "two differ but for the word")
 def _(scene, name):
+    if name == "two differ but for the word":
+        one, other = (_guess(scene, program)["guess"] for program in _sides(scene))
+        assert one == other, "each puts another word first"
     one, other = (_end(scene, program)[1] for program in _sides(scene))
     sizes = length(one) * length(other)
     cosine = float(one @ other / sizes) if sizes else 0.0
-    relation = {"two agree": "ABOVE", "two differ": "ABOVE", "two compared": "SAYS"}[name]
+    relation = "SAYS" if name == "two compared" else "ABOVE"
     return Truth({"cosine": cosine, "limit": 0.9999, "word": scene.name(scene.token)}, relation)
 
 
 @oracle("answer of the left", "answer of the right")
 def _(scene, name):
-    trace, vector = _end(scene, _sides(scene)[name == "answer of the right"])
+    return Truth(_guess(scene, _sides(scene)[name == "answer of the right"]))
+
+
+def _guess(scene, program):
+    """The word that a program puts first at the chosen token."""
+    trace, vector = _end(scene, program)
     if "cls.predictions.decoder" in trace.program.by_address:
         scores = np.asarray(trace["cls.predictions.decoder"], dtype=np.float64)
         shares = softmax(scores)[_find_row(scene, trace)]
     else:  # it ends before the head: BERT's reads its last layer
         shares = scene.read_words(vector[None])[0]
     most = int(shares.argmax())
-    return Truth({"share": shares[most], "guess": scene.entry(most)})
+    return {"share": shares[most], "guess": scene.entry(most)}
 
 
 @oracle("three rows", "asks")

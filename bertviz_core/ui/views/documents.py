@@ -84,15 +84,17 @@ def write_headline(view: View) -> Said:
     apart = tell_number(cosine)
     parts, limit = {"cosine": apart, "word": tell_token(view.trace.tokens, token)}, {"limit": tell_nowhere(_SAME)}
     ask = "Do the two agree on {word}? "
+    guesses = [(side, guess) for side in list_sides(left, right) for guess in guess_words(side.trace, token, 1)]
     told = [
         Claim(
             f"answer of the {name}",
             f"{start} {side.short} {{guess}} **{{share}}**",
             {"share": tell_percent(guess.probability), "guess": name_word(guess.token)},
         )
-        for name, start, side in zip(("left", "right"), (";", ","), list_sides(left, right), strict=False)
-        for guess in guess_words(side.trace, token, 1)
+        for name, start, (side, guess) in zip(("left", "right"), (";", ","), guesses, strict=False)
     ]
+    alike = len(guesses) == len({side.name for side, _ in guesses}) == 2 and guesses[0][1].id == guesses[1][1].id
+    differ = ("two differ but for the word", "Only in the likeliest word") if alike else ("two differ", "No")
     return say(
         choose(
             Claim(
@@ -102,7 +104,10 @@ def write_headline(view: View) -> Said:
                 Relation.ABOVE,
             ),
             Claim(
-                "two differ", f"{ask}No: cosine **{{cosine}}** after the last layer", {**limit, **parts}, Relation.ABOVE
+                differ[0],
+                f"{ask}{differ[1]}: cosine **{{cosine}}** after the last layer",
+                {**limit, **parts},
+                Relation.ABOVE,
             ),
             _tell_unknown(ask, parts)
             if np.isnan(cosine)

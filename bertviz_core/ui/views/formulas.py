@@ -12,12 +12,12 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.claims import Claim, Said, say
-from bertviz_core.analysis.ranking import MASKED
+from bertviz_core.analysis.ranking import MASKED, find_strongest
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.step_counts import StageCounts, draw_step_counts
 from bertviz_core.figures.thumbnails import draw_thumbnail
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.dims import HEAD
+from bertviz_core.formula.dims import HEAD, KEY, QUERY
 from bertviz_core.formula.steps import Stage, Step
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import site
@@ -130,10 +130,16 @@ def _show_stage(view: View, stage: Stage) -> None:
 
 
 def _choose(view: View, step: Step) -> Address:
-    """The strongest of a step's numbers at the chosen token, in the chosen head."""
-    place = Address(step.address)
-    head = {HEAD.name: view.chosen.head} if HEAD.name in view.trace.dims(place) else {}
-    return choose_cell(view, place, head)
+    """The strongest of a step's numbers at the chosen token, in the chosen head, without padding."""
+    place, axes = Address(step.address), view.trace.dims(step.address)
+    at = {HEAD.name: view.chosen.head} if HEAD.name in axes else {}
+    if KEY.name in axes and QUERY.name not in axes:  # keys and values: what the chosen token offers and hands over
+        at[KEY.name] = view.chosen.token
+    elif KEY.name in axes:
+        row = view.trace[place.fix(**at, **{QUERY.name: view.chosen.token})]
+        seen = np.isin(np.arange(len(row)), view.trace.encoding.real)
+        at[KEY.name] = find_strongest(np.where(seen & (row > MASKED), row, 0.0))
+    return choose_cell(view, place, at)
 
 
 def _render_step(view: View, step: Step) -> str:

@@ -186,7 +186,10 @@ def _show_map(view: View, all_heads: Summary, worth: Worth | None) -> None:
 
 def _tell_worth(worth: Worth | None) -> str:
     """What stands below each head's picture."""
-    return "rows are layers" if worth is None else f"below each, what it is worth to {worth.name}, in {worth.unit}"
+    if worth is None:
+        return "rows are layers"
+    each = "each" if worth.of_heads.size > 1 else "it"
+    return f"below {each}, what it is worth to {worth.name}, in {worth.unit}"
 
 
 def _list_roles(all_heads: Summary, layer: int, head: int) -> list[str]:

@@ -29,7 +29,7 @@ def show_handout(view: View, lesson: Lesson, key: str = "card", with_key: bool =
     """A button that gives the handout of a lesson as a page of HTML."""
     scene = make_scene(view)
     text = view.text if view.pair is None else f"{view.text} / {view.pair}"
-    handout = Handout(lesson, scene, text, _write_link(lesson, scene))
+    handout = Handout(lesson, scene, text, _write_link(lesson, scene), view.typed.tokens)
     st.download_button(
         label,
         data=partial(_write, handout, with_key),

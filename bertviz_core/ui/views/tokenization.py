@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.claims import Part, Said, say, say_largest
+from bertviz_core.analysis.heads import is_sign
 from bertviz_core.checkpoint.wordpiece import Record, Search, Word
 from bertviz_core.formula.steps import PREDICTION
-from bertviz_core.formula.texts import write_count
+from bertviz_core.formula.texts import join_words, write_count
 from bertviz_core.ui.frame import state, url
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.view import View
@@ -36,9 +38,18 @@ def show_stages(view: View) -> None:
             st.html("".join(_render_stage(*row, before) for row, before in zip(rows, texts, strict=False)))
             words = " ".join(f'<span class="bv-token bv-word">{escape(word.text)}</span>' for word in record.words)
             st.html(
-                f"<p>split at spaces and around punctuation: {write_count(len(record.words), 'word')}</p>"
+                f"<p>split at spaces and around punctuation: {tell_words(record.words)}</p>"
                 f'<div class="bv-tokens">{words}</div>'
             )
+
+
+def tell_words(words: Sequence[Word]) -> str:
+    """How many of what a text is split into are words, punctuation marks and special tokens."""
+    specials = [word for word in words if word.is_special]
+    marks = [word for word in words if all(map(is_sign, word.text)) and not word.is_special]
+    others = len(words) - len(specials) - len(marks)
+    counts = [(others, "word"), (len(marks), "punctuation mark"), (len(specials), "special token")]
+    return join_words([write_count(count, name) for count, name in counts if count or name == "word"])
 
 
 def bind_word() -> None:
@@ -113,11 +124,15 @@ def _choose_word(view: View, searched: list[Word], asked: str) -> tuple[Word | N
     return word, "" if asked else "Every word of the sentence is found at the first try; this is another one."
 
 
+def _tell_pieces(word: Word) -> str:
+    return "unknown" if word.note else write_count(len(word.pieces), "piece")
+
+
 def _render_choices(searched: list[Word], word: Word) -> str:
     """The sentence's words that are cut into pieces, as buttons."""
     buttons = "".join(
         f'<button data-choose="{_SPLIT.name}={escape(each.text)}" aria-pressed="{str(each.text == word.text).lower()}">'
-        f"{escape(each.text)} <small>{write_count(len(each.pieces), 'piece')}</small></button>"
+        f"{escape(each.text)} <small>{_tell_pieces(each)}</small></button>"
         for each in searched[:_CHOICES]
     )
     return f'<div class="bv-pieces">{buttons}</div>' if buttons else ""

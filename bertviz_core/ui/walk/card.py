@@ -12,7 +12,7 @@ from itertools import zip_longest
 import numpy as np
 
 from bertviz_core.analysis.claims import Part, Said
-from bertviz_core.analysis.naming import find_noun
+from bertviz_core.analysis.naming import BOUNDS, find_noun
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.formula.numbers import format_number
@@ -117,11 +117,8 @@ def name_place(trace: Trace, axis: str, i: int) -> str:
     if axis == "concat":
         head, component = divmod(i, trace.model.config.head_dim)
         return f"head {head} · {component}"
-    if axis == "bound":
-        return ("start", "end")[i]
-    if axis == "relation":
-        return ("follows", "random")[i]
-    return str(i)
+    answers = {"bound": BOUNDS, "relation": ("follows", "random"), "label": trace.model.labels}
+    return answers[axis][i] if axis in answers else str(i)
 
 
 def render_table(table: Table) -> str:

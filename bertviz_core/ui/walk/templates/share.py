@@ -10,7 +10,7 @@ from bertviz_core.analysis.naming import name_number, tell_where
 from bertviz_core.analysis.parts import Parts
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.dims import KEY, VOCAB
+from bertviz_core.formula.dims import KEY, TOKEN_AXES, VOCAB
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.numbers import format_number, format_percent, format_short
 from bertviz_core.formula.texts import name_token, write_count
@@ -124,6 +124,8 @@ def _begin(trace: Trace, cell: Address, axis: str) -> str:
 def _name_other(trace: Trace, axis: str, i: int) -> str:
     if axis == KEY.name:
         return f"to {name_token(trace.tokens, i)}"
+    if axis in TOKEN_AXES:
+        return name_token(trace.tokens, i)
     return f"“{card.name_place(trace, axis, i)}”"
 
 

@@ -1,0 +1,135 @@
+"""What is said where there is little or nothing of something: one head, unknown words, padding, classes, one word."""
+
+import re
+from dataclasses import replace
+from html import unescape
+
+import numpy as np
+import pytest
+
+import bertviz_core as bv
+from bertviz_core.formula.address import parse
+from bertviz_core.lessons.catalogue import find_lesson
+from bertviz_core.lessons.handout import Handout, write_handout
+from bertviz_core.lessons.marking import tell_right, work_out
+from bertviz_core.lessons.scene import Scene
+from tests.factory import random_checkpoint
+from tests.lessons.test_handout import read_sheets
+from tests.menus import code_open, read_plain  # noqa: F401 - opened for the whole module
+from tests.test_put import opened, read
+from tests.test_said_of_a_part import read_html
+
+HELLO = "Hello, dear world."
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Checkpoints with three named classes and one head, and with answers to questions."""
+    made = {
+        "classes": {"kind": "sequence-classification", "num_hidden_layers": 1, "num_attention_heads": 1,
+                    "id2label": {0: "bad", 1: "fair", 2: "good"}, "label2id": {"bad": 0, "fair": 1, "good": 2}},
+        "answers": {"kind": "question-answering"},
+    }  # fmt: skip
+    return {name: str(random_checkpoint(tmp_path_factory.mktemp(name), **says)) for name, says in made.items()}
+
+
+def hear(page, changes, text, **query):
+    """All that a page says in HTML, as one text."""
+    return " ".join(" ".join(read_html(opened(page, changes, text, **query))).split())
+
+
+def list_printed(at):
+    """The cells that the page of all formulas prints, each with what is printed."""
+    written = "".join(each.proto.body for each in at.get("html"))
+    rows = re.findall(r'<button class="bv-row" data-cell="([^"]*)".*?<b>(.*?)</b></button>', written, re.DOTALL)
+    return {parse(unescape(cell)): text for cell, text in rows}
+
+
+@pytest.mark.parametrize(("token", "query"), [(2, {}), (0, {"pad": "9"}), (5, {"pad": "9", "layer": "3"})])
+def test_all_formulas_print_numbers_of_the_chosen_token_and_none_of_padding(token, query):
+    text = "Rain fell all day."
+    cells = list_printed(opened("formulas", {}, text, token=str(token), **query))
+    assert len(cells) > 30
+    for cell in cells:
+        at = cell.at
+        of = at.get("token", at.get("query", at.get("key", token)))
+        assert of == token, cell
+        assert at.get("key", 0) < 7, cell
+        assert cell.path != "encoder.layer.0.attention.self.scores" or "e+38" not in cells[cell]
+
+
+def test_words_marks_and_special_tokens_are_counted_apart():
+    said = hear("tokenization", {}, "Rain, hail [MASK] fell.")
+    assert "split at spaces and around punctuation: 3 words, 2 punctuation marks and 1 special token" in said
+    assert "around punctuation: 2 words no no" in hear("tokenization", {}, "no no")
+
+
+def test_a_word_of_which_no_piece_fits_is_not_one_piece():
+    said = hear("tokenization", {}, "unbelievably 你")
+    assert re.search(r"你 unknown", said) and re.search(r"unbelievably \d pieces", said)
+
+
+def test_one_head_has_its_worth_below_it(folders):
+    said = hear("heads", {}, "rome", model=folders["classes"], layer="0", head="0")
+    assert "below it, what it is worth to" in said and "below each" not in said
+
+
+def test_the_drawer_calls_classes_by_their_names(folders):
+    trace = bv.run(bv.load_model(folders["classes"]), "the cat")
+    shares = trace["classifier.probs"]
+    most, least = (["bad", "fair", "good"][int(i)] for i in (shares.argmax(), shares.argmin()))
+    walk = f"classifier.probs[label={int(shares.argmin())}]"
+    said = hear("", {}, "the cat", model=folders["classes"], layer="0", head="0", walk=walk)
+    assert f"Class probability, class {least}" in said and f"larger than “{most}”" in said
+
+
+def test_the_drawer_says_of_an_answer_from_where_to_where(folders):
+    query = {"model": folders["answers"], "layer": "1", "pair": "the cat sat on the mat"}
+    walks = {
+        "qa_outputs.spans[start=6,end=9]": "“sat” to “mat”: 2 numbers added up",
+        "qa_outputs[token=6,bound=1]": "Start and end logit, end",
+    }
+    for walk, told in walks.items():
+        assert told in hear("", {}, "the cat", walk=walk, **query)
+    trace = bv.run(bv.load_model(folders["answers"]), "the cat", query["pair"])
+    shares = trace["qa_outputs.start.probs"]
+    most, other = (int(i) for i in (np.argmax(shares), np.argmin(shares)))
+    said = hear("", {}, "the cat", walk=f"qa_outputs.start.probs[start={other}]", **query)
+    assert re.search(rf"The largest is “[^”]*”(?: at position {most})?, ", said)
+    assert f"“{trace.tokens[most]} {most}”" not in said
+
+
+def test_two_that_put_the_same_word_first_agree_in_that():
+    text, query = "no no", {"token": "2", "layer": "0", "head": "0"}
+    said, _ = read(opened("documents", {}, text, **query))
+    assert "Do the two agree on “no” at position 2? Only in the likeliest word: cosine" in said
+    first, second = re.search(r"BERT (“[^”]*”).*?, 000 (“[^”]*”)", said).groups()
+    assert first == second
+
+
+def find_scene(bundled, text, token, **says):
+    return Scene(bv.run(bundled, text, **says), 0, 0, token)
+
+
+def test_not_every_token_gets_something_where_one_is_masked(bundled):
+    scene = find_scene(bundled, HELLO, 1, pad_to=10)
+    lesson = find_lesson("attention")
+    step = next(step for step in lesson.steps if step.name == "negative")
+    said = tell_right(step, scene, work_out("attention", step, scene))
+    assert scene.trace["encoder.layer.0.attention.self.probs[head=0,query=1,key=9]"] == 0
+    assert "every token gets something" not in said
+
+
+def test_a_handout_says_what_its_sentence_does_not_show(bundled):
+    lesson = find_lesson("tokens")
+    plain = Handout(lesson, find_scene(bundled, HELLO, 1), HELLO)
+    hidden = replace(
+        plain, scene=find_scene(bundled, HELLO, 1, masked=(1, 4), pad_to=10), typed=tuple(plain.scene.tokens)
+    )
+    assert "Hidden behind [MASK]: “hello” and “world”. Padding: 3 tokens." in read_sheets(write_handout(hidden))[0]
+    assert not re.search("Hidden behind|Padding:", read_sheets(write_handout(replace(plain, typed=hidden.typed)))[0])
+
+
+def test_a_handout_says_why_a_task_is_not_asked(bundled):
+    (sheet,) = read_sheets(write_handout(Handout(find_lesson("tokens"), find_scene(bundled, HELLO, 1), HELLO)))
+    assert "The same number twice: not asked of this sentence, as no token here stands twice." in sheet
