@@ -37,6 +37,7 @@ class Room:
             lambda: self.busy,
             lambda _: self.there,
             lambda: self.now,
+            lambda: self.now,
         )
 
     @contextmanager
@@ -44,16 +45,17 @@ class Room:
         assert self.free.acquire(timeout=LONG)
         yield
 
-    def work(self, name, passes=3, fail=None):
+    def work(self, name, passes=3, fail=None, seconds=0.0):
         self.begun.append(name)
         for i in range(1, passes + 1):
+            self.now += seconds
             if fail is not None and i == 2:
                 raise fail
             self.order.append(name)
             yield i / passes, np.full(10, float(i))
 
-    def ask(self, name, session="s", visitor="v", **given):
-        return self.findings.ask(name, lambda: self.work(name, **given), session, visitor)
+    def ask(self, name, session="s", visitor="v", near="", **given):
+        return self.findings.ask(name, lambda: self.work(name, **given), session, visitor, near)
 
     def let(self, passes):
         for _ in range(passes):
@@ -64,6 +66,13 @@ class Room:
         end = time.monotonic() + LONG
         while not self.order:
             assert time.monotonic() < end
+
+    def await_order(self, passes):
+        """Until so many passes have happened."""
+        end = time.monotonic() + LONG
+        while len(self.order) < passes:
+            assert time.monotonic() < end
+            time.sleep(0.001)
 
     def settle(self):
         assert self.findings.settle(LONG)
@@ -104,6 +113,33 @@ def test_visitors_take_turns_and_each_ones_own_come_as_asked(room):
     room.let(9)
     room.settle()
     assert room.order == ["a1", "b", "a1", "b", "a1", "b", "a2", "a2", "a2"]
+
+
+def test_addresses_share_the_time_however_many_visitors_come_from_one(room):
+    for i in range(10):
+        room.ask(f"crowd {i}", visitor=f"of the crowd {i}", near="there")
+    room.ask("alone", visitor="alone", near="here", passes=4)
+    room.let(8)
+    room.await_order(8)
+    assert room.order.count("alone") == 4 and len(set(room.order)) == 5
+
+
+def test_who_has_short_passes_does_not_wait_for_as_many_long_ones(room):
+    room.ask("long", visitor="a", passes=20, seconds=0.5)
+    room.ask("short", visitor="b", passes=20, seconds=0.01)
+    room.let(22)
+    room.await_order(22)
+    assert room.order.count("short") == 20
+
+
+def test_nobody_saves_up_time_while_they_want_nothing(room):
+    room.ask("a", visitor="a", passes=100, seconds=0.01)
+    room.let(50)
+    room.await_order(50)
+    room.ask("b", visitor="b", passes=100, seconds=0.01)
+    room.let(20)
+    room.await_order(70)
+    assert 8 <= room.order[50:].count("b") <= 12
 
 
 def test_what_nobody_wants_any_more_is_left_off(room):
@@ -191,10 +227,11 @@ def test_on_a_busy_server_it_waits_before_each_pass_but_not_for_ever(room, monke
 
     monkeypatch.setattr(room.findings._stopping, "wait", wait)
     room.busy = True
-    room.ask("a", passes=2)
-    room.let(2)
+    room.ask("a", passes=5, seconds=0.1)
+    room.let(5)
     room.settle()
-    assert 2 * findings.PATIENCE_S <= sum(waited) <= 2 * findings.PATIENCE_S + 2 * findings._LOOK_S + 1e-9
+    least = findings.PATIENCE_S + 4 * 0.1 * (1 / findings.SHARE - 1)  # nobody knows yet how long the first one takes
+    assert least - 1e-9 <= sum(waited) <= least + 5 * findings._LOOK_S + 1e-9
 
 
 def test_the_end_of_the_app_ends_it_and_nothing_begins_after():

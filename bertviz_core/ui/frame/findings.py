@@ -20,7 +20,7 @@ from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.frame.streamlit_inside import read_session
-from bertviz_core.ui.frame.visitor import read_visitor
+from bertviz_core.ui.frame.visitor import read_network, read_visitor
 
 T = TypeVar("T")
 WAITS = "…".rjust(7, "\N{FIGURE SPACE}")  # for a number not known yet; as wide, so that columns stay
@@ -43,7 +43,7 @@ class Wanted(Generic[T]):
     def look(self) -> Found[T]:
         """What is known by now; the rest is worked out in the background."""
         key = (*self.name, *(name_pass(self.trace) if self.trace else ()))
-        return get_findings().ask(key, self.begin, read_session(), read_visitor())
+        return get_findings().ask(key, self.begin, read_session(), read_visitor(), read_network())
 
 
 def name_pass(trace: Trace) -> tuple[object, ...]:
