@@ -21,6 +21,14 @@ SAID = {
         "add_norm", {f"{L3}.output.LayerNorm": "skip"}, FORWARD,
         "A change makes the result the layer's input", None,
     ),
+    "what is normalized in a skipped layer": (
+        "add_norm", {f"{L3}.output.LayerNorm": "skip"}, {},
+        "A change skips this layer: nothing of this goes on.", None,
+    ),
+    "the direct path past a skipped layer": (
+        "add_norm", {f"{L3}.output.LayerNorm": "skip"}, {},
+        "Where a change skips a layer, its input goes on, with the factor from before it.", None,
+    ),
     "a parameter of a skipped layer": (
         "parameters", {f"{L3}.output.LayerNorm": "skip"}, {"tensor": f"{L3}.output.LayerNorm.weight"},
         f"{L3}.output.LayerNorm.weight", "Read by",

@@ -129,7 +129,8 @@ def areas(s: Scene) -> Truth:
     total = sum(sizes.values())
     groups = {group: sum(n for name, n in sizes.items() if re.match(mark, name)) for group, mark in GROUPS.items()}
     table = s.shown.find("parameters", "parameter-areas").tables[0]
-    assert sorted(table.rows) == sorted(group for group, count in groups.items() if count)
+    *parts, whole = table.rows
+    assert sorted(parts) == sorted(group for group, count in groups.items() if count) and whole == "all"
     held = [
         [
             sum(n for name, n in sizes.items() if re.match(GROUPS[group], name) and re.search(mark, name))
@@ -137,7 +138,7 @@ def areas(s: Scene) -> Truth:
         ]
         for group, marks in TILES.items()
     ]
-    held.append([groups[group] for group in table.rows if group not in TILES])
+    held.append([groups[group] for group in parts if group not in TILES])
     x, width, base, y = [], [], [], []
     for column in held:
         start = (x[-1] + width[-1]) if x else 0.0
@@ -150,8 +151,8 @@ def areas(s: Scene) -> Truth:
         [points(x=x, width=width, base=base, y=y)],
         tables=[
             {
-                "numbers": [groups[row] for row in table.rows],
-                "from sizes": [write_sizes(s, GROUPS[row]) for row in table.rows],
+                "numbers": [*(groups[row] for row in parts), total],
+                "from sizes": [*(write_sizes(s, GROUPS[row]) for row in parts), ""],
             }
         ],
     )

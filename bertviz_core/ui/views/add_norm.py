@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.add_norm import (
+    FEED_FORWARD,
     follow_direct_path,
     gives_normalized,
     is_normal,
@@ -75,7 +76,13 @@ def show_norm(view: View) -> None:
 
 def _tell_result(view: View, norm: Address) -> str:
     """That a change leaves the norm out of the result; nothing usually, as the formula says the rest."""
-    return "" if gives_normalized(view.trace, norm) else "A change makes the result the layer's input."
+    if not gives_normalized(view.trace, norm):
+        return "A change makes the result the layer's input."
+    return "A change skips this layer: nothing of this goes on." if _is_skipped(view, view.chosen.layer) else ""
+
+
+def _is_skipped(view: View, layer: int) -> bool:
+    return not gives_normalized(view.trace, Address.in_layer(layer, FEED_FORWARD).enter("LayerNorm"))
 
 
 def _read_strips(view: View, module: Address) -> list[Strip]:
@@ -203,6 +210,8 @@ def show_post_or_pre(view: View) -> Derived:
     trace, token = view.trace, view.chosen.token
     names, factors = follow_direct_path(trace, token)
     cut = "" if factors.all() else " Behind a place where a change cuts this path, nothing of the embedding is left: 0."
+    if any(_is_skipped(view, layer) for layer in range(trace.model.config.num_hidden_layers)):
+        cut += " Where a change skips a layer, its input goes on, with the factor from before it."
     return Derived(
         "direct-path",
         f"How LayerNorm scales the embedding of {name_token(trace.tokens, token)}",
