@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bertviz_core.figures.margins import settle
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.plotly_inside import Drawn, Figure, write_array
 from bertviz_core.figures.texts import LONGEST, LONGEST_TICK, escape, escape_in_space
@@ -84,7 +85,12 @@ def _write_out(part: Any, longest: int = LONGEST) -> Any:
 
 def to_plotly(chart: Chart) -> Figure:
     """The chart as Streamlit takes it."""
-    return Drawn(partial(_write_out, chart.spec))
+    return Drawn(partial(_write, chart))
+
+
+def _write(chart: Chart) -> Spec:
+    spec = _write_out(chart.spec)
+    return {**spec, "layout": settle(spec["layout"])}
 
 
 def make_chart(

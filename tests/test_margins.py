@@ -1,0 +1,73 @@
+"""The words beside rows have room before Plotly measures them: none is cut, and little is left over."""
+
+import json
+from base64 import b64encode
+from pathlib import Path
+from string import printable
+
+import plotly
+import pytest
+
+from bertviz_core.figures.base import make_chart, name_rows, set_axis, to_plotly
+from bertviz_core.figures.margins import measure_text, settle
+from edge.streamlit_files import find_static
+from tests.test_figures import CASES, LIGHT, sent
+
+LETTERS = [letter for letter in printable if letter.isprintable()]
+FONT = """@font-face {{ font-family: "Source Sans"; font-weight: 200 900; src: url(data:font/woff2;base64,{}) }}
+body {{ font-family: "Source Sans" }}"""
+MEASURE = """([letters, size]) => {
+    const drawn = document.createElement('canvas').getContext('2d');
+    drawn.font = `${size}px "Source Sans"`;
+    return letters.map(letter => drawn.measureText(letter).width);
+}"""
+# Of a drawn chart: pixels from its left edge to the word of a row that begins first, and where Plotly left room for it.
+DRAW = """async ([spec, width]) => {
+    const place = document.body.appendChild(document.createElement('div'));
+    await Plotly.newPlot(place, spec.data, {...spec.layout, width}, {displayModeBar: false});
+    const edge = place.querySelector('svg').getBoundingClientRect().left;
+    const words = [...place.querySelectorAll('.ytick text')].map(word => word.getBoundingClientRect().left - edge);
+    const left = place._fullLayout._size.l;
+    Plotly.purge(place);
+    place.remove();
+    return [Math.min(...words), left];
+}"""
+
+
+@pytest.fixture
+def page(window):
+    page = window.new_page()
+    font = next(find_static().rglob("SourceSansVF-Upright*.woff2"))
+    page.set_content(f"<style>{FONT.format(b64encode(font.read_bytes()).decode())}</style><body>words</body>")
+    page.add_script_tag(path=str(Path(plotly.__file__).parent / "package_data" / "plotly.min.js"))
+    page.evaluate("document.fonts.ready")
+    yield page
+    page.close()
+
+
+def test_no_letter_is_wider_than_it_is_taken_for_nor_much_narrower(page):
+    for letter, width in zip(LETTERS, page.evaluate(MEASURE, [LETTERS, 100]), strict=True):
+        assert width <= measure_text(letter, 100) < width + 8, letter
+
+
+def test_no_word_beside_a_row_is_cut(page):
+    drawn = {f"{kind} {name}": draw(LIGHT) for kind, looks in CASES.items() for name, draw in looks.items()}
+    words = ["[MASK]", "WWWWWW", "illicit", "日本語", "<b>mild</b>", "мир", "@%&", "a much longer word than usual"]
+    drawn |= {word: make_chart([], 200, LIGHT, yaxis=name_rows([word, "a"], LIGHT)) for word in words}
+    found = 0
+    for name, chart in drawn.items():
+        spec = json.loads(json.dumps(sent(to_plotly(chart))))
+        rows = spec["layout"].get("yaxis", {})
+        asked = chart.layout.get("yaxis", {}).get("automargin") and rows.get("showticklabels", True)
+        if asked and rows.get("ticktext") and rows["automargin"] is False:
+            first, left = page.evaluate(DRAW, [spec, 600])
+            given = spec["layout"]["margin"]["l"]
+            assert first >= 0 and left >= given, name  # more where another axis needs more
+            assert left > given or first < 12 + 0.25 * left, name
+            found += left == given
+    assert found > 20
+
+
+def test_rows_of_numbers_are_left_to_plotly():
+    numbers = make_chart([], 200, LIGHT, yaxis=set_axis(LIGHT)).layout
+    assert settle(numbers) == numbers
