@@ -75,8 +75,9 @@ export class Listener {
     this.send = send;
     this.trail.tell(data.address);
     if (data.own || !isSameCell(data.cell, this.left?.cell)) this.left = null;
+    const { style } = document.documentElement;
     for (const [name, color] of Object.entries(data.colors)) {
-      document.documentElement.style.setProperty(`--bv-${name}`, color);
+      if (style.getPropertyValue(`--bv-${name}`) !== color) style.setProperty(`--bv-${name}`, color);
     }
     if (!this.stopped) this.start();
     if (moved) scrollDrawerUp();
@@ -162,7 +163,7 @@ export class Listener {
       this.plots.set(drawn, plot);
       plot.listen();
     }
-    for (const each of this.app.querySelectorAll(SCROLLED)) makeReachable(each);
+    makeReachable(this.app.querySelectorAll(SCROLLED));
     bringChosen();
     this.presenter.sync();
     this.wanted.reveal(this.app, this.focus.opener);

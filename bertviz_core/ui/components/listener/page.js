@@ -127,12 +127,18 @@ export function nameAgain(opener) {
   return key && `.${CSS.escape(key)} ${CHART}`;
 }
 
-// What scrolls in its place, and holds nothing that the keyboard reaches, is a stop of the Tab key itself.
-/** @param {Element} element */
-export function makeReachable(element) {
-  const scrolls = element.scrollWidth > element.clientWidth && !element.querySelector("button, a[href], [tabindex]");
-  if (scrolls) element.tabIndex = 0;
-  else element.removeAttribute("tabindex");
+// What scrolls in its place, and holds nothing that the keyboard reaches, is a stop of the Tab key itself. All are
+// measured before one is changed: what is measured after that, the browser has to lay out anew.
+/** @param {Iterable<Element>} elements */
+export function makeReachable(elements) {
+  const scrolling = new Map();
+  for (const each of elements) {
+    scrolling.set(each, each.scrollWidth > each.clientWidth && !each.querySelector("button, a[href], [tabindex]"));
+  }
+  for (const [each, scrolls] of scrolling) {
+    if (scrolls && each.tabIndex !== 0) each.tabIndex = 0;
+    else if (!scrolls && each.hasAttribute("tabindex")) each.removeAttribute("tabindex");
+  }
 }
 
 // The framework writes the first page's address as that of whichever page one is on: opened in a tab of its own, it were
