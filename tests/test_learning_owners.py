@@ -68,6 +68,38 @@ def test_nobody_makes_room_in_vain(line, rested):
     assert all(ticket.training.held for ticket in rested)
 
 
+def test_an_address_that_holds_most_of_the_memory_gives_way_to_others(line):
+    crowd = [line.enter(f"cookie {i}", near="there") for i in range(4)]
+    with pytest.raises(bv.TrainingError, match="hold 4"):
+        line.enter("another cookie", near="there")
+    late = line.enter("late", near="here")
+    assert [ticket.standing for ticket in crowd] == [Standing.WAITING] * 3 + [Standing.FAILED]
+    assert "made room" in crowd[3].error
+    assert late.place == 1, "behind the one whose turn it is"
+    with pytest.raises(bv.TrainingError, match="hold 4"):
+        line.enter("another cookie", near="there")  # whoever holds less gives way to nobody
+
+
+def test_one_that_has_had_its_turn_gives_way_where_it_holds_most_by_itself(line):
+    late = line.queue.submit("late", Steps(), visitor="b", near="here")
+
+    def come(number):
+        if number == 1:
+            with pytest.raises(bv.TrainingError, match="hold 4"):
+                late.resume()  # it is the other's turn
+            line.clock.now += queue_module.TURN_S + 1
+            big.touch()
+        else:
+            late.resume()
+
+    big = line.queue.submit("big", Steps(total=9, after=come), visitor="a", near="there")
+    big.training.room = Room(held=4_000_000_000, peak=4_400_000_000)
+    big.resume()
+    line.run()
+    assert late.standing is Standing.DONE
+    assert big.standing is Standing.FAILED and "made room" in big.error and count(big) == 2
+
+
 def test_what_has_taken_no_step_takes_no_memory(line):
     looked_at = [line.queue.submit(str(i), Steps()) for i in range(20)]
     assert line.enter("a").standing is Standing.WAITING and len(looked_at) == 20

@@ -71,8 +71,8 @@ class Line:
         self.clock, self.started = Clock(), []
         self.queue = Queue(NoHost(), self.clock, self.started.append)
 
-    def enter(self, key, visitor=None, **steps):
-        ticket = self.queue.submit(key, Steps(**steps), visitor=key if visitor is None else visitor)
+    def enter(self, key, visitor=None, near="", **steps):
+        ticket = self.queue.submit(key, Steps(**steps), visitor=key if visitor is None else visitor, near=near)
         ticket.resume()
         return ticket
 
@@ -249,7 +249,7 @@ def test_one_visitor_leaves_places_in_the_line_to_others(line, monkeypatch, visi
         line.enter(str(key), visitor)
     with pytest.raises(bv.TrainingError, match=f"^{most} trainings of .* Pause one"):
         line.enter("late", visitor)
-    assert line.enter("other", "bob").place == most
+    assert line.enter("other", "bob").place == 1
     line.run()
     assert line.enter("late", visitor).place == 0
 
@@ -303,3 +303,40 @@ def test_a_thread_runs_the_line_and_ends_with_it(line):
     done.clear()
     again.resume()
     assert done.wait(WAIT_S)
+
+
+def test_addresses_take_turns_and_visitors_from_one_address(line, monkeypatch):
+    monkeypatch.setattr(room, "read_limit", lambda: 10**12)
+    for visitor, near in (("a", "x"), ("a", "x"), ("a", "x"), ("b", "x"), ("c", "y"), ("d", "z"), ("c", "y")):
+        name = f"{visitor}{len(line.queue)}"
+        line.enter(name, visitor, near)
+    assert [ticket.key for ticket in line.queue._line] == ["a0", "c4", "d5", "b3", "c6", "a1", "a2"]
+
+
+def test_who_comes_from_elsewhere_has_every_second_turn(line, monkeypatch):
+    monkeypatch.setattr(room, "read_limit", lambda: 10**12)
+    order = []
+
+    def note(who):
+        def after(_):
+            order.append(who)
+            line.clock.now += queue_module.TURN_S + 1
+            for ticket in tickets:
+                ticket.touch()
+
+        return after
+
+    tickets = [line.enter(f"a{i}", near="there", total=3, after=note("a")) for i in range(6)]
+    tickets.append(line.enter("b", near="here", total=3, after=note("b")))
+    line.run()
+    assert "".join(order[:6]) == "ababab"
+
+
+def test_one_address_leaves_places_in_the_line_to_others(line, monkeypatch):
+    monkeypatch.setattr(room, "read_limit", lambda: 10**12)
+    most = int(queue_module.MAX_WAITING * queue_module.OF_ONE_ADDRESS)
+    with pytest.raises(bv.TrainingError, match="from your address"):
+        for i in range(queue_module.MAX_WAITING):
+            line.enter(f"a{i}", near="there")
+    assert 40 <= most <= len(line.queue) <= most + 1
+    assert line.enter("b", near="here").place == 1

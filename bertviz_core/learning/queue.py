@@ -9,6 +9,7 @@ from enum import Enum
 from weakref import WeakSet
 
 from bertviz_core.errors import TrainingError
+from bertviz_core.learning.fairness import OF_ONE_ADDRESS, choose_greedy, find_place
 from bertviz_core.learning.host import Host
 from bertviz_core.learning.hosted import Hosted
 from bertviz_core.learning.presence import Presence
@@ -17,7 +18,7 @@ from bertviz_core.learning.room import Room, check_together, fit_together
 
 TURN_S = 60.0  # for so long a training runs while others wait; then it goes behind them
 RESTING_S = 30.0  # what has not run for so long makes room for somebody else's, also where its owner looks on
-MAX_WAITING = 40  # a class; most of their trainings end within their first turn
+MAX_WAITING = 54  # three quarters are a class; most of their trainings end within their first turn
 EACH, NAMELESS = 4, 20  # trainings of one visitor in the line; of all without a name
 _MADE_ROOM = "This training made room for somebody else's; its numbers stay. Start it again: the same steps come."
 _GIVEN_UP = "Nobody looked on for a minute, so this training was given up. Start it again: the same steps come."
@@ -44,8 +45,8 @@ class Ticket:
     where its owner is not connected, and later where a busy server may be the reason.
     """
 
-    def __init__(self, queue: Queue, key: str, training: Hosted, owner: Presence, visitor: str) -> None:
-        self.key, self.training, self.visitor = key, training, visitor
+    def __init__(self, queue: Queue, key: str, training: Hosted, owner: Presence, visitor: str, near: str = "") -> None:
+        self.key, self.training, self.visitor, self.near = key, training, visitor, near
         self.owner = owner
         self._queue = queue
         self._left = queue.clock()
@@ -57,6 +58,10 @@ class Ticket:
     @property
     def standing(self) -> Standing:
         return Standing.FAILED if self.lost else self._standing
+
+    @property
+    def room(self) -> Room:
+        return self.training.room
 
     @property
     def error(self) -> str:
@@ -149,18 +154,24 @@ class Queue:
         self._line: list[Ticket] = []
         self._lock = threading.Lock()
         self._working = False
+        self._began = clock()  # the turn of the first one
         self._tickets: WeakSet[Ticket] = WeakSet()
         host.watch(self.tend)
 
     def submit(
-        self, key: str, training: Hosted, connected: Callable[[], bool] = lambda: False, visitor: str = ""
+        self,
+        key: str,
+        training: Hosted,
+        connected: Callable[[], bool] = lambda: False,
+        visitor: str = "",
+        near: str = "",
     ) -> Ticket:
         """A ticket for a training, paused. It takes no memory before its first step.
 
         key: its owner; what else the owner has in the line leaves it. connected: tells whether the owner can look.
-        visitor: who may have EACH in the line; without a name, all together NAMELESS.
+        visitor: who may have EACH in the line; without a name, all together NAMELESS. near: the address of that one.
         """
-        ticket = Ticket(self, key, training, Presence(self.clock, connected), visitor)
+        ticket = Ticket(self, key, training, Presence(self.clock, connected), visitor, near)
         with self._lock:
             self._tickets.add(ticket)
             for other in [ticket for ticket in self._line if ticket.key == key]:
@@ -190,7 +201,7 @@ class Queue:
             return len(self._line)
 
     def enter(self, ticket: Ticket, steps: int) -> None:
-        """Let a ticket run so many steps more; it goes to the end of the line, if it is not in it."""
+        """Let a ticket run so many steps more; it enters the line, if it is not in it."""
         for resting in self._list_in_the_way(ticket):
             resting.training.give_up(_MADE_ROOM)
         with self._lock:
@@ -200,7 +211,7 @@ class Queue:
             if ticket not in self._line:
                 self._check_room(ticket)
                 ticket._standing, ticket._away = Standing.WAITING, False
-                self._line.append(ticket)
+                self._line.insert(find_place(self._line, ticket), ticket)
             ticket._wanted = steps
             ticket.touch()
             if self._working:
@@ -224,15 +235,22 @@ class Queue:
     def work(self) -> None:
         """Run the line until it is empty."""
         while (ticket := self._next()) is not None:
-            began = self.clock()
-            while self._may_go_on(ticket, began):
+            self._began = self.clock()
+            while self._may_go_on(ticket):
                 self._advance(ticket)
+
+    def _has_had_turn(self) -> bool:
+        """Whether the one that runs has run for so long that others come first."""
+        return self.clock() - self._began > TURN_S
 
     def _check_room(self, ticket: Ticket) -> None:
         if len(self._line) >= MAX_WAITING:
             raise TrainingError(
                 f"{MAX_WAITING} trainings run or wait already; one at a time can run. Try again in a minute."
             )
+        near = sum(other.near == ticket.near for other in self._line) if ticket.near else 0
+        if near >= OF_ONE_ADDRESS * MAX_WAITING:
+            raise TrainingError(f"{near} trainings from your address run or wait already. Try again in a minute.")
         most = EACH if ticket.visitor else NAMELESS
         if sum(other.visitor == ticket.visitor for other in self._line) >= most:
             whose = "yours" if ticket.visitor else "visitors without a cookie"
@@ -246,21 +264,27 @@ class Queue:
         ]
 
     def _list_in_the_way(self, ticket: Ticket) -> list[Ticket]:
-        """What is at rest and must be given up so that a ticket can enter: no more than that, longest at rest first.
+        """What must be given up so that a ticket can enter, and no more: what is at rest, longest first; then what an
+        address has that holds most of the memory, the last in the line first, but nothing in its turn.
 
         None where that would not be enough.
         """
         with self._lock:
             others, now = self._list_holding(ticket), self.clock()
             resting = [other for other in others if other not in self._line]
+            movable = [*self._line[0 if self._has_had_turn() else 1 :], *resting]
         if ticket.standing in _ENDED or fit_together(*_list_rooms(ticket, others)):
             return []
+        first = sorted(resting, key=lambda one: (one.owner.is_connected, one._left))
+        willing = [other for other in first if other.may_make_room(now)]
         given: list[Ticket] = []
-        for other in sorted(resting, key=lambda one: (one.owner.is_connected, one._left)):
-            if other.may_make_room(now):
-                given.append(other)
-                if fit_together(*_list_rooms(ticket, [one for one in others if one not in given])):
-                    return given
+        while (other := next(iter(willing), None) or choose_greedy(ticket, others, movable)) is not None:
+            given.append(other)
+            willing, others, movable = (
+                [one for one in kept if one is not other] for kept in (willing, others, movable)
+            )
+            if fit_together(*_list_rooms(ticket, others)):
+                return given
         return []
 
     def _next(self) -> Ticket | None:
@@ -269,14 +293,15 @@ class Queue:
             self._working = bool(self._line)
             return self._line[0] if self._line else None
 
-    def _may_go_on(self, ticket: Ticket, began: float) -> bool:
+    def _may_go_on(self, ticket: Ticket) -> bool:
         with self._lock:
             self._sweep()
             if not self._line or self._line[0] is not ticket:
                 return False
-            if len(self._line) > 1 and self.clock() - began > TURN_S:
+            if len(self._line) > 1 and self._has_had_turn():
                 ticket._standing = Standing.WAITING
-                self._line.append(self._line.pop(0))
+                del self._line[0]
+                self._line.insert(find_place(self._line, ticket), ticket)
                 return False
             ticket._standing = Standing.RUNNING
             return True

@@ -69,8 +69,12 @@ def check_room(model: Model, loss: Program, learned: Collection[str], tokens: in
 
 def fit_together(own: Room, others: Collection[Room]) -> bool:
     """Whether trainings can be held side by side, while one of them takes a step."""
-    rooms = (own, *others)
-    return sum(room.held for room in rooms) + _find_extra(rooms) <= read_limit()
+    return measure_together((own, *others)) <= read_limit()
+
+
+def measure_together(rooms: Collection[Room]) -> int:
+    """Bytes of trainings that are held side by side, while one of them takes a step."""
+    return sum(room.held for room in rooms) + _find_extra(rooms)
 
 
 def check_together(own: Room, others: Collection[Room]) -> None:

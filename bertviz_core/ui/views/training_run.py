@@ -33,7 +33,7 @@ from bertviz_core.ui.frame.findings import Wanted
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.resources import OWN, get_model, get_queue, list_models, watch_connection
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.frame.visitor import read_visitor
+from bertviz_core.ui.frame.visitor import read_network, read_visitor
 from bertviz_core.ui.views.training_fields import HEADS, SMALL, Asked, read_asked
 
 _OWNER, _REFUSED = Key("training-owner", ""), Key("training-refused", "")
@@ -169,7 +169,7 @@ def _find_origin(view: View) -> Model:
 
 
 def _submit(track: str, training: Hosted) -> Ticket:
-    return get_queue().submit(_name_owner(track), training, watch_connection(), read_visitor())
+    return get_queue().submit(_name_owner(track), training, watch_connection(), read_visitor(), read_network())
 
 
 def _name_owner(track: str) -> str:
