@@ -102,7 +102,7 @@ def test_the_drawer_says_of_an_answer_from_where_to_where(folders):
 def test_two_that_put_the_same_word_first_agree_in_that():
     text, query = "no no", {"token": "2", "layer": "0", "head": "0"}
     said, _ = read(opened("documents", {}, text, **query))
-    assert "Do the two agree on “no” at position 2? Only in the likeliest word: cosine" in said
+    assert "Do BERT and 000 agree on “no” at position 2? Only in the likeliest word: cosine" in said
     first, second = re.search(r"BERT (“[^”]*”).*?, 000 (“[^”]*”)", said).groups()
     assert first == second
 
