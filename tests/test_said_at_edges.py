@@ -9,6 +9,7 @@ import pytest
 
 import bertviz_core as bv
 from bertviz_core.formula.address import parse
+from bertviz_core.formula.numbers import format_number
 from bertviz_core.lessons.catalogue import find_lesson
 from bertviz_core.lessons.handout import Handout, write_handout
 from bertviz_core.lessons.marking import tell_right, work_out
@@ -133,3 +134,15 @@ def test_a_handout_says_what_its_sentence_does_not_show(bundled):
 def test_a_handout_says_why_a_task_is_not_asked(bundled):
     (sheet,) = read_sheets(write_handout(Handout(find_lesson("tokens"), find_scene(bundled, HELLO, 1), HELLO)))
     assert "The same number twice: not asked of this sentence, as no token here stands twice." in sheet
+
+
+def test_tokens_that_a_change_masks_are_said_to_count_where_numbers_moved():
+    """They have numbers before the change, so that how far these moved is told of them as well."""
+    changes, moved = {"attention_mask[token=2]": 0}, "Of how far numbers moved, those that a change masks are part."
+    at = opened("feed_forward", changes, HELLO, token="1", layer="3")
+    assert moved in " ".join(read_html(at))
+    before = bv.run(bv.load_model("bundled"), HELLO)
+    where = "encoder.layer.3.intermediate.activation"
+    far = np.abs(before.with_changes(changes)[where].astype(float) - before[where])
+    assert f"the mean absolute change is {format_number(far.mean())}" in read(at)[0]
+    assert moved not in hear("feed_forward", {f"{where}[token=1]": 0.0}, HELLO, pad="9", layer="3")

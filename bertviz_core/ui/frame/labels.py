@@ -26,17 +26,22 @@ def name_tokens(trace: Trace, shown: range | None = None) -> list[str]:
     return label_tokens(trace, shown) if len(tokens) >= _MANY else [tokens[i] for i in shown or range(len(tokens))]
 
 
-def tell_padding(trace: Trace) -> str:
-    """To stand on every page of a sentence with padding: what is done about it. Nothing without."""
+def tell_padding(trace: Trace, before: Trace) -> str:
+    """To stand on every page of a sentence with padding: what is done about it. Nothing without. before: the pass
+    without changes, which can have less of it."""
     encoding = trace.encoding
     hidden = sorted({*range(len(encoding))} - {*encoding.real})
     if not hidden:
         return ""
     some = "1 of {} tokens has" if len(hidden) == 1 else f"{len(hidden)} of {{}} tokens have"
     told = f"{some.format(len(encoding))} attention mask 0, as padding has: drawn, but left out of every "
+    moved = (
+        " Of how far numbers moved, those that a change masks are part." if {*hidden} & {*before.encoding.real} else ""
+    )
     if is_attended(trace, hidden):
-        return f"{told}mean and nearest. As changed, tokens attend to some, which counts as what they look at and take."
-    return f"{told}mean, largest and nearest."
+        told += "mean and nearest. As changed, tokens attend to some, which counts as what they look at and take."
+        return f"{told}{moved}"
+    return f"{told}mean, largest and nearest.{moved}"
 
 
 def escape_markdown(text: str) -> str:

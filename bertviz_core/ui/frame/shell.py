@@ -234,7 +234,7 @@ def open_page(
             show_headline()
         else:
             show_finding("headline", asked, show_headline)
-        padding = tell_padding(view.trace) if info.of_sentence else ""
+        padding = tell_padding(view.trace, view.outcome.before) if info.of_sentence else ""
         told = " ".join(filter(None, (what_happens, "" if covered else more(view), padding)))
         st.html(f"<p><strong>{escape(info.title)}.</strong> {render_text(told)}</p>")
     return view
