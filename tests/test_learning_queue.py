@@ -11,6 +11,7 @@ import bertviz_core as bv
 from bertviz_core.learning import Queue, Standing, room
 from bertviz_core.learning import queue as queue_module
 from bertviz_core.learning.room import Room
+from bertviz_core.sharing.fairness import OF_ONE_ADDRESS
 
 WAIT_S = 10.0
 
@@ -334,7 +335,7 @@ def test_who_comes_from_elsewhere_has_every_second_turn(line, monkeypatch):
 
 def test_one_address_leaves_places_in_the_line_to_others(line, monkeypatch):
     monkeypatch.setattr(room, "read_limit", lambda: 10**12)
-    most = int(queue_module.MAX_WAITING * queue_module.OF_ONE_ADDRESS)
+    most = int(queue_module.MAX_WAITING * OF_ONE_ADDRESS)
     with pytest.raises(bv.TrainingError, match="from your address"):
         for i in range(queue_module.MAX_WAITING):
             line.enter(f"a{i}", near="there")

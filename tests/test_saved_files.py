@@ -28,6 +28,7 @@ def held(monkeypatch):
     """What the server holds, by address; every session is connected, has a line, and may take what it wants."""
     held, line = {}, SimpleNamespace(turn=lambda costly: nullcontext())
     monkeypatch.setattr(files, "read_visitor", lambda session: session.split("-")[0])
+    monkeypatch.setattr(files, "read_network", lambda session: session.partition("@")[2])
     monkeypatch.setattr(files, "is_connected", lambda session: not session.endswith("gone"))
     monkeypatch.setattr(files, "get_line", lambda: line)
     monkeypatch.setattr(files, "get_watch", lambda: SimpleNamespace(refuse_if_full=lambda: None))
@@ -122,6 +123,27 @@ def test_one_file_is_made_at_a_time_and_one_for_a_visitor(held):
         assert "0" not in held and len(held) >= 10  # of who has gone, nothing is made
         assert await kept.make(wanted("second"), "ann")  # and both may ask again
         assert await kept.make(wanted("again"), "v0")
+
+    run_alone(ask_for_many())
+
+
+def test_whatever_visitors_one_address_makes_up_others_have_their_file_next(held):
+    begun, go_on = threading.Event(), threading.Event()
+
+    async def ask_for_many():
+        kept = keep_in(held, 1000)
+        first = Wanted(lambda: bytes(begun.set() or go_on.wait(20)), "text/plain", "first")
+        asked = [asyncio.create_task(kept.make(first, "a0@there"))]
+        await asyncio.to_thread(begun.wait, 20)
+        asked += [asyncio.create_task(kept.make(wanted(f"{i}"), f"a{i}@there")) for i in range(1, 24)]
+        await asyncio.sleep(0)
+        with pytest.raises(bv.BusyError, match="for your address"):
+            await kept.make(wanted("one more"), "a24@there")
+        asked.append(asyncio.create_task(kept.make(wanted("mine"), "bob@here")))
+        await asyncio.sleep(0)
+        go_on.set()
+        await asyncio.gather(*asked)
+        assert list(held)[:3] == ["first", "mine", "1"] and len(held) == 25
 
     run_alone(ask_for_many())
 

@@ -9,12 +9,13 @@ from enum import Enum
 from weakref import WeakSet
 
 from bertviz_core.errors import TrainingError
-from bertviz_core.learning.fairness import OF_ONE_ADDRESS, choose_greedy, find_place
+from bertviz_core.learning.fairness import choose_greedy
 from bertviz_core.learning.host import Host
 from bertviz_core.learning.hosted import Hosted
 from bertviz_core.learning.presence import Presence
 from bertviz_core.learning.records import PassRecord, StepRecord
 from bertviz_core.learning.room import Room, check_together, fit_together
+from bertviz_core.sharing.fairness import find_place, is_crowded
 
 TURN_S = 60.0  # for so long a training runs while others wait; then it goes behind them
 RESTING_S = 30.0  # what has not run for so long makes room for somebody else's, also where its owner looks on
@@ -248,9 +249,8 @@ class Queue:
             raise TrainingError(
                 f"{MAX_WAITING} trainings run or wait already; one at a time can run. Try again in a minute."
             )
-        near = sum(other.near == ticket.near for other in self._line) if ticket.near else 0
-        if near >= OF_ONE_ADDRESS * MAX_WAITING:
-            raise TrainingError(f"{near} trainings from your address run or wait already. Try again in a minute.")
+        if is_crowded(self._line, ticket.near, MAX_WAITING):
+            raise TrainingError("Many trainings from your address run or wait already. Try again in a minute.")
         most = EACH if ticket.visitor else NAMELESS
         if sum(other.visitor == ticket.visitor for other in self._line) >= most:
             whose = "yours" if ticket.visitor else "visitors without a cookie"

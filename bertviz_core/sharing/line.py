@@ -11,10 +11,10 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from bertviz_core.errors import BusyError
+from bertviz_core.sharing.fairness import OF_ONE_ADDRESS
 
 LOOK_S = 1.0  # for so long at least a number that is shown stays
 _LANE = 4  # one turn of so many is for costly work
-_OF_ONE_PLACE = 0.75  # of those who may wait
 _KNOWN = 1_000  # visitors whose rounds are kept; of more, those that no longer matter are forgotten
 
 # Entered by whoever waits while this many are before it, 0 once its own work is done; what it raises ends the waiting.
@@ -160,7 +160,7 @@ class Line:
         who, near = self._who(), self._near()
         with self._changed:
             alike = sum(place.near == near for place in self._waiting) if near else 0
-            if len(self._waiting) >= self._longest or alike >= self._longest * _OF_ONE_PLACE:
+            if len(self._waiting) >= self._longest or alike >= self._longest * OF_ONE_ADDRESS:
                 raise BusyError(
                     f"{len(self._waiting)} others wait already, more than this server can serve in a short time. "
                     "Try again in a minute."

@@ -12,12 +12,13 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cache
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cache, partial
 from math import ceil
 
 from bertviz_core.errors import BertvizError, BusyError, InputError
+from bertviz_core.sharing.fairness import find_place, is_crowded
 from bertviz_core.sharing.memory import FILE, read_budget
 from bertviz_core.ui.frame.budget import get_budget
 from bertviz_core.ui.frame.resources import get_line, get_watch
@@ -32,13 +33,14 @@ from bertviz_core.ui.frame.streamlit_inside import (
     refuse_file,
     wrap_downloads,
 )
-from bertviz_core.ui.frame.visitor import read_visitor, work_for
+from bertviz_core.ui.frame.visitor import read_network, read_visitor, work_for
 
 LOG = logging.getLogger(__name__)
 KEPT_S = 120.0  # a browser comes for its file at once; a slow one has it whole by then, or holds it itself
 MOST = 32  # files that wait to be made
 _GONE = "This file was offered by a page that has changed since. Choose it again, or load the page again."
 _MADE = "A file is being made for you already. Choose this one again when you have it."
+_CROWDED = "Many files are to be made for your address already. Choose it again in a minute."
 _BUSY = f"{MOST} files of others are to be made before. Choose it again in a minute."
 _FAILED = "The server could not make this file. Load the page again and choose it once more."
 
@@ -78,6 +80,16 @@ class _Kept:
     until: float
 
 
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """A file that is to be made, for a visitor from an address; done: its own address, once it is there."""
+
+    visitor: str
+    near: str
+    make: Callable[[], str]
+    done: Future[str] = field(default_factory=Future[str])
+
+
 class Files:
     """Those of all visitors. room: bytes that are kept; of more the oldest go, but not the newest; put: has the server
     hold a file, and gives its address; drop: has it let go of the file at an address.
@@ -89,7 +101,7 @@ class Files:
         self._room, self._put, self._drop = room, put, drop
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._lock = threading.RLock()
-        self._asked: set[str] = set()  # visitors for whom one is made, or is to be
+        self._asked: list[_Asked] = []  # in the order in which they are made; the first is, or is about to be
         self._maker = ThreadPoolExecutor(1, "files")
 
     @property
@@ -102,12 +114,14 @@ class Files:
         wanted, visitor = find_wanted(request, session), read_visitor(session)
         if wanted is None:
             raise InputError(_GONE)
-        self._admit(visitor)
-        self._asked.add(visitor)
-        loop = asyncio.get_running_loop()
-        made = self._maker.submit(self._work, wanted, session, visitor, loop)  # unless its browser goes before
-        made.add_done_callback(lambda _: self._asked.discard(visitor))
-        return await asyncio.wrap_future(made)
+        make = partial(self._work, wanted, session, visitor, asyncio.get_running_loop())
+        asked = _Asked(visitor, read_network(session), make)
+        with self._lock:
+            self._admit(asked)
+            self._asked.insert(find_place(self._asked, asked), asked)
+        asked.done.add_done_callback(lambda _: self._leave(asked))
+        self._maker.submit(self._make_next)  # whichever is the next by then, unless its browser has gone
+        return await asyncio.wrap_future(asked.done)
 
     def clear(self) -> None:
         """Let go of all: whoever has not fetched theirs asks again."""
@@ -115,15 +129,33 @@ class Files:
             for url in tuple(self._kept):
                 self._forget(url)
 
-    def _admit(self, visitor: str) -> None:
-        if visitor in self._asked:
+    def _admit(self, asked: _Asked) -> None:
+        if any(other.visitor == asked.visitor for other in self._asked):
             raise BusyError(_MADE)
         if len(self._asked) >= MOST:
             raise BusyError(_BUSY)
-        if left := get_budget().count_wait(visitor):
+        if is_crowded(self._asked, asked.near, MOST):
+            raise BusyError(_CROWDED)
+        if left := get_budget().count_wait(asked.visitor):
             raise BusyError(
                 f"You are asking for more than your share of this server. Choose it again in {ceil(left)} s."
             )
+
+    def _leave(self, asked: _Asked) -> None:
+        with self._lock:
+            self._asked.remove(asked)
+
+    def _make_next(self) -> None:
+        with self._lock:
+            asked = next(iter(self._asked), None)
+        if asked is None or not asked.done.set_running_or_notify_cancel():
+            return
+        try:
+            url = asked.make()
+        except Exception as error:
+            asked.done.set_exception(error)
+        else:
+            asked.done.set_result(url)
 
     def _work(self, wanted: Wanted, session: str, visitor: str, loop: asyncio.AbstractEventLoop) -> str:
         """Make a file, in the lane of costly work; its address."""

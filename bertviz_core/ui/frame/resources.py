@@ -15,6 +15,7 @@ from bertviz_core.checkpoint.model import Model
 from bertviz_core.checkpoint.shelf import ModelShelf
 from bertviz_core.errors import BusyError, CheckpointError, InputError, TrainingError
 from bertviz_core.learning import Host, Queue
+from bertviz_core.sharing.fairness import OF_ONE_ADDRESS
 from bertviz_core.sharing.findings import Findings
 from bertviz_core.sharing.line import Line
 from bertviz_core.sharing.lru import ByteLRU
@@ -33,7 +34,6 @@ from bertviz_core.ui.frame.visitor import read_network, read_visitor
 OFFERED = (BUNDLED, "google-bert/bert-base-uncased")
 _RUNS_AT_ONCE = 4  # of pages: all share one interpreter, so that more at once would only keep one another waiting
 _RUNS_OF_ONE = 2  # visitor, of these
-_OF_ONE_ADDRESS = 0.75  # of the visits for which there is room: the rest is for others, whatever cookies it makes up
 _LONGEST_LINE = 256  # runs that wait at most
 OWN = "yours, "  # how the names of models begin that a session has trained itself
 UNTRAINED = f"{OWN}untrained"
@@ -111,7 +111,7 @@ def _tell_no_room(most: int, here: Collection[str], network: str) -> str:
     if len(here) > most:
         return f"{most} visitors at a time have room in this server's memory, and {len(here)} are here."
     near = sum(read_network(session) == network for session in here) if network else 0
-    if near > most * _OF_ONE_ADDRESS:
+    if near > most * OF_ONE_ADDRESS:
         return f"{near - 1} of the {most} visitors who have room in this server's memory come from your address."
     return ""
 
