@@ -95,6 +95,11 @@ class FakeElement {
     delete this.attributes[name];
   }
 
+  toggleAttribute(name, on) {
+    if (on) this.setAttribute(name, "");
+    else this.removeAttribute(name);
+  }
+
   querySelector(selector) {
     if (!(selector in this.found)) this.found[selector] = selector.includes("[") || selector.includes(":") ? null : new FakeElement();
     return this.found[selector];
