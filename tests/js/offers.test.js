@@ -120,6 +120,13 @@ test("points: round marks as large as they are drawn, from left to right", () =>
   assert.match(offer.describe({ row: 1 }), /^token 1: /);
 });
 
+test("a point over a name says that name and its number, whichever axis has the names", () => {
+  const names = { tickmode: "array", tickvals: [0, 1, 2, 3], ticktext: ["embedding", "layer 0", "layer 1", "layer 2"] };
+  const tell = (axes) => listOffers(makeChart("scatter", [{ x: 2, y: 1 }], { meta: "a[token={n}]" }, axes))[0].describe({ row: 0 });
+  assert.equal(tell({ x: names }), "layer 1: 1.0000");
+  assert.equal(tell({ y: names }), "layer 0: 2.0000");
+});
+
 test("points that stand above one another are gone through from the top down", () => {
   const points = [[1, 1], [1, 2], [0, 1.5]].map(([x, y]) => ({ x, y }));
   const offer = listOffers(makeChart("scatter", points, { meta: "a[token={n}]" }))[0];

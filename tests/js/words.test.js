@@ -8,6 +8,7 @@ import { escapeHtml, writeButton } from "../../bertviz_core/ui/components/canvas
 import { fit, measure } from "../../bertviz_core/ui/components/canvas/letters.js";
 import { ribbon } from "../../bertviz_core/ui/components/canvas/sketch.js";
 import { describe, nameCell, tellPart } from "../../bertviz_core/ui/components/canvas/told.js";
+import { nameStage } from "../../bertviz_core/ui/components/canvas/titles.js";
 import { cardBox } from "../../bertviz_core/ui/components/canvas/words.js";
 import { openPage } from "./page.js";
 import { drawnTexts, makeData, openCanvas, settle } from "./scene.js";
@@ -228,6 +229,14 @@ test("titles are as long as there is room for", () => {
   assert.deepEqual(found, ["Layer", "input", "Attention weights, 2 heads", "head 1", "embedding"]);
 });
 
+test("of changed attention weights no title says that a row adds up to 1", () => {
+  const title = (changed) => {
+    const { canvas } = openCanvas({ level: "head" }, { more: { changed } });
+    return nameStage(canvas.stages.get("head.weights"), canvas)[0];
+  };
+  assert.deepEqual([title(false), title(true)], ["Attention weights: each row adds up to 1", "Attention weights"]);
+});
+
 test("a text is as wide as its letters, and cut where there is no room", () => {
   openPage();
   assert.equal(measure("four", 12), 24);
@@ -280,6 +289,13 @@ test("the chosen token's row is a band, and its chip is filled", () => {
   assert.equal(chips["chip 0"]["stroke-dasharray"], "3 3"); // special
   assert.equal(chips["chip 1"].fill, "var(--bvc-surface)");
   assert.equal(Number(chips["chip 2"].y) + Number(chips["chip 2"].height) / 2, rowMiddle(canvas.frame, 2));
+});
+
+test("a token's number is its place in the sentence, also where a part of that is shown", () => {
+  const tokens = makeData().tokens.map((token, row) => ({ ...token, index: 20 + row }));
+  const { canvas } = openCanvas({ token: 21 }, { more: { tokens, window: { start: 20, stop: 24, total: 40 } } });
+  const texts = drawnTexts(canvas, "tokens");
+  assert.deepEqual([0, 3].map((row) => [texts[`token ${row}`], texts[`index ${row}`]]), [["[CLS]", "20"], ["[SEP]", "23"]]);
 });
 
 test("cells have the colours of their numbers", () => {
