@@ -27,6 +27,7 @@ SELDOM = (
     "a pair",
     "64 tokens",
     "BERT base",
+    "BERT large",
     ON_A_PHONE.format("padding"),
     ON_A_PHONE.format("BERT large"),
 )

@@ -6,6 +6,7 @@ import pytest
 
 from tests.browser import PHONE, WIDE, visit
 from tests.canvas import BLEMISHES
+from tests.often import seldom
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +45,7 @@ def gather(app, **query):
     return enumerate(app.page.evaluate(GATHER), 1)
 
 
-@pytest.mark.parametrize("still", ["wide", "phone", pytest.param("low", marks=pytest.mark.rare)], indirect=True)
+@pytest.mark.parametrize("still", ["wide", seldom("phone"), seldom("low")], indirect=True)
 def test_every_stop_is_readable_and_prints_the_digits_that_it_says(still):
     for name, query in INPUTS.items():
         for stop, found in gather(still, **query):

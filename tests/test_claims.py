@@ -87,7 +87,7 @@ def models(bundled, tmp_path_factory):
     return [bundled, *map(bv.load_model, folders)]
 
 
-@pytest.mark.parametrize("states", [12, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("states", [12, pytest.param(36, marks=pytest.mark.slow)])
 def test_all_that_pages_say_is_true(models, monkeypatch, states):
     assert tell_all(models, monkeypatch, states) <= set(ORACLES)
 

@@ -169,6 +169,7 @@ def test_special_tokens_can_be_hidden(heads):
     assert "Not shown: on average" in heads.shown()
 
 
+@pytest.mark.rare
 def test_lines_from_one_sentence_to_the_other(app):
     opened(app, text="He sat by the river.", pair="The water was cold.", layer=2, head=9)
     with app.rerun():

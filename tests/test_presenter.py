@@ -41,7 +41,7 @@ def present(app):
     return int(app.page.locator(DOTS).get_attribute("aria-label").split()[-1])
 
 
-@pytest.mark.parametrize("page", often(PAGES, ["attention", "learn"]))
+@pytest.mark.parametrize("page", often(PAGES, ["learn"]))
 def test_each_panel_of_each_page_is_presented_alone_and_large(chromium, server, page):
     with visit(chromium, server) as app:
         app.open("" if page is PAGES[0] else page.name)

@@ -88,7 +88,7 @@ def test_what_is_pointed_at_and_what_is_read_out_is_the_number_in_full(calm):
     values = numbers.standard_normal((6, 8))
     values[5, :4] = 0.000512, -7.577e-05, 0.0, 23.456789
     scroll_to(calm, "vectors")
-    for row, column in product((0, 3, 5), range(8)):
+    for row, column in (*product((0, 3), (0, 7)), *product((5,), range(8))):
         wanted = format_number(float(np.float32(values[row, column])))
         place = chart(calm, "vectors").locator(".hovertext", has_text=re.compile(rf"key {row} .*head_dim {column}"))
         point_until(place, cell_box(calm, "vectors", row, column))

@@ -11,7 +11,7 @@ from tests.lessons.answers import find_wrong, list_right
 from tests.lessons.finger import Finger
 from tests.lessons.keyboard import NEXT, STRIP, TASK, Keyboard
 from tests.lessons.scenes import make_scene
-from tests.often import often
+from tests.often import often, seldom
 
 ENDED = ".st-key-panel-learn-end h2"
 
@@ -79,9 +79,9 @@ KINDS = ("row", "ratio", "taken")  # a click, a number, a choice; and a covered 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "size", [pytest.param(WIDE, id="wide"), pytest.param(PHONE, id="phone", marks=pytest.mark.rare)]
+    ("size", "kinds"), [(WIDE, KINDS[:1]), seldom(WIDE, KINDS[1:]), seldom(PHONE, KINDS)], ids=["wide", None, None]
 )
-def test_nothing_of_a_step_keeps_anybody_out(chromium, server, bundled, size):
+def test_nothing_of_a_step_keeps_anybody_out(chromium, server, bundled, size, kinds):
     """With axe: as it is asked, after a wrong answer and after the right one; and all lessons."""
     lesson = find_lesson("attention")
     scene, answers = make_scene(bundled, lesson.text), list_right(bundled, lesson)
@@ -90,7 +90,7 @@ def test_nothing_of_a_step_keeps_anybody_out(chromium, server, bundled, size):
         page = app.use_up()
         app.open("learn")
         for number, (step, right) in enumerate(zip(lesson.steps, answers, strict=True), 1):
-            if step.name not in KINDS:
+            if step.name not in kinds:
                 continue
             app.open(step.page, lesson=lesson.name, step=number)
             found[step.name] = list_violations(page, None if step.name in WHOLE else STRIP)
@@ -104,6 +104,7 @@ def test_nothing_of_a_step_keeps_anybody_out(chromium, server, bundled, size):
     assert {name: violations for name, violations in found.items() if violations} == {}
 
 
+@pytest.mark.rare
 @pytest.mark.slow
 def test_the_quiz_is_done_by_keyboard_alone_and_says_at_its_end_what_was_right(chromium, server, bundled):
     with visit(chromium, server) as app:
