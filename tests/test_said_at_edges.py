@@ -14,10 +14,11 @@ from bertviz_core.lessons.catalogue import find_lesson
 from bertviz_core.lessons.handout import Handout, write_handout
 from bertviz_core.lessons.marking import tell_right, work_out
 from bertviz_core.lessons.scene import Scene
+from bertviz_core.ui.frame.resources import get_findings
 from tests.factory import random_checkpoint
 from tests.lessons.test_handout import read_sheets
 from tests.menus import code_open, read_plain  # noqa: F401 - opened for the whole module
-from tests.test_put import opened, read
+from tests.test_put import opened, read, tell
 from tests.test_said_of_a_part import read_html
 
 HELLO = "Hello, dear world."
@@ -146,3 +147,16 @@ def test_tokens_that_a_change_masks_are_said_to_count_where_numbers_moved():
     far = np.abs(before.with_changes(changes)[where].astype(float) - before[where])
     assert f"the mean absolute change is {format_number(far.mean())}" in read(at)[0]
     assert moved not in hear("feed_forward", {f"{where}[token=1]": 0.0}, HELLO, pad="9", layer="3")
+
+
+def test_the_first_stop_says_what_becomes_of_a_word_of_which_no_piece_fits(bundled):
+    fits, none = (tell(bv.run(bundled, text), token=1)["cut"] for text in ("rain fell", "rain 你"))
+    assert "pieces that its vocabulary has, and adds special tokens: 4 tokens" in fits
+    assert "vocabulary has, makes [UNK] of a word that none fit, and adds special tokens: 4 tokens" in none
+
+
+@pytest.mark.parametrize(("says", "told"), [({"mask": "1"}, "changes or hidden tokens"), ({}, "changes ")])
+def test_other_pairs_are_said_to_run_without_what_is_hidden(says, told):
+    at = opened("sentence", {}, "Rain fell.", pair="It was cold.", layer="0", head="0", **says)
+    get_findings().settle(60)
+    assert f"6 passes, without {told}" in " ".join(read_html(at.run())) + " "

@@ -23,8 +23,10 @@ def tell_cut(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     put = ", put there by a change" if cut.put else ""
     padding = f", and {cut.padding} of padding" if cut.padding else ""
     moved = ", but a change moves some" if trace.encoding.positions != tuple(range(len(trace.tokens))) else ""
+    unknown = trace.model.tokenizer.unk_token
+    none = f", makes {unknown} of a word that none fit" if unknown in trace.tokens else ""
     return [
-        "The tokenizer cuts the text into the longest pieces that its vocabulary has, and adds special tokens: "
+        f"The tokenizer cuts the text into the longest pieces that its vocabulary has{none}, and adds special tokens: "
         f"{write_count(cut.total, 'token')}{padding}, entries of a vocabulary of {cut.vocabulary:,}. ",
         name_row(trace, spot.token),
         f" is entry {cut.id}{put}{marks}. Positions are counted from 0, to {cut.total + cut.padding - 1}{moved}.",

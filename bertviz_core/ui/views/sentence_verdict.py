@@ -94,7 +94,8 @@ def show_others(view: View) -> None:
 
 def _draw(view: View, pairs: tuple[TriedPair, ...], found: Found[tuple[TriedPair, ...]]) -> None:
     known = (*(found.value or ()), *pairs[len(found.value or ()) :])
-    progress = tell_progress(found, "the pairs run") or f"{len(pairs)} passes, without changes"
+    what = "changes or hidden tokens" if view.masked else "changes"
+    progress = tell_progress(found, "the pairs run") or f"{len(pairs)} passes, without {what}"
     heading = Heading(
         "Is it B that decides?",
         "the same of other pairs; mark: as likely as not",
