@@ -45,13 +45,14 @@ async def fill_room(stranger: Stranger) -> None:
 
 async def hold_long(stranger: Stranger) -> None:
     """Make up 10 cookies, open 16 pages with each, every one of another sentence of 505 words, and let them lie."""
-    await stay_open(stranger, 10, lambda: urlencode({"text": stranger.write(505)}))
+    await stay_open(stranger, 10, lambda: urlencode({"text": stranger.write(505)}), stranger.left / 2)
 
 
-async def stay_open(stranger: Stranger, visitors: int, write_query: Callable[[], str]) -> None:
-    """Open as many pages as that many visitors may have, and have them stay open."""
+async def stay_open(stranger: Stranger, visitors: int, write_query: Callable[[], str], seconds: float = 0.0) -> None:
+    """Open as many pages as that many visitors may have, over so many seconds, and have them stay open."""
 
     async def stay(cookie: str) -> None:
+        await asyncio.sleep(stranger.random.uniform(0.0, seconds))
         line, talk = await dial(stranger.url, {"bertviz_visitor": cookie}, ELSEWHERE), Conversation()
         await stranger.ask(line, talk, talk.open("notation", write_query()))
         await drain(line)
