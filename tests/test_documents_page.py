@@ -236,6 +236,18 @@ def test_of_a_pair_it_is_said_what_one_segment_changes(bundled):
         assert (apart in told[0]) == (document.number in ("001", "003")) and "both sentences" not in told[1]
 
 
+def test_where_one_segment_changes_no_best_word_it_is_not_counted(bundled):
+    pair = ("They went home by train.", "The children played in the garden.")
+    best = [
+        bv.run(bundled, *pair, changes=changes)["cls.predictions.decoder"].argmax(-1)
+        for changes in (None, {"token_type_ids": 0})
+    ]
+    assert (best[0] == best[1]).all()
+    told = [caption.value for caption in chosen(opened(text=pair[0], pair=pair[1]), "notebook", "bert").caption]
+    said = next(text for text in told if "gives both sentences segment 0" in text)
+    assert said.endswith(", and changes no token's best word.") and "another best word" not in said
+
+
 def test_slips_are_told_with_the_numbers_of_the_sentence(page, bundled, rome):
     told = words(chosen(page, "forward-pass-note", "bert"))
     row = rome[f"encoder.layer.{LAYER}.attention.output.residual"][MASK].astype(np.float64)

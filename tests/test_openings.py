@@ -84,6 +84,12 @@ def test_in_a_short_sentence_the_head_looks_at_any_other_token(model, single):
     assert "on itself" in alone.reason
 
 
+def test_the_only_head_is_compared_with_no_other(tmp_path):
+    folder = random_checkpoint(tmp_path, num_hidden_layers=1, num_attention_heads=1)
+    found = openings.open_head(bv.run(bv.load_model(folder), "the cat sat"), 1)
+    assert found.reason == "Layer 0, head 0 is shown: this model has no other head."
+
+
 def test_the_head_moves_when_it_is_zeroed(rome):
     found = openings.open_head(rome, 8)
     weight = rome[f"encoder.layer.{found.layer}.attention.self.probs"][found.head, 8, found.key]

@@ -80,11 +80,12 @@ def test_the_page_says_no_cause_and_measures_one():
     np.testing.assert_allclose([float(number) / 100 for number in said.groups()], [before, after], atol=6e-4)
 
 
-def test_what_is_written_alike_with_a_token_hidden_is_said_to_stay(rome):
+def test_what_is_written_alike_with_a_token_hidden_is_said_to_stay_near(rome):
     story = Story(rome, "“people”", find_start(rome), ())
     near, far = ({5: story.value + by} for by in (1e-7, 0.1))
     now = format_percent(story.value)
-    assert f"“people” stays at {now}" in _tell_hidden(story, 5, Found(near, 1.0, over=True))
+    assert f"“people” stays near {now}" in _tell_hidden(story, 5, Found(near, 1.0, over=True))
+    assert f"“people” stays at {now}" in _tell_hidden(story, 5, Found({5: story.value}, 1.0, over=True))
     assert f"“people” goes from {now}" in _tell_hidden(story, 5, Found(far, 1.0, over=True))
 
 

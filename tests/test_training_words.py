@@ -18,11 +18,11 @@ TOKENS = ("[CLS]", "the", "cat", "sat", "on", "the", "mat", ".", "[SEP]")
 RANKED = (("on", 0.5), ("in", 0.25))
 
 
-def test_of_a_step_words_are_counted_and_not_special_tokens():
+def test_of_a_step_tokens_are_counted_marks_too_and_not_special_ones():
     at = press(opened(passes="1", texts="The cat sat."), "training-step")
     (record,) = at.session_state["training-run"].records
     assert not errors(at)
-    assert f"Step 1: sentence 1, {len(record.hidden)} of {len(record.ids) - 2} words hidden" in texts(at)
+    assert f"Step 1: sentence 1, {len(record.hidden)} hidden of 4 tokens that are not special" in texts(at)
 
 
 def test_both_sums_are_downloaded_under_their_own_names(typed):  # noqa: F811

@@ -71,8 +71,8 @@ class OpenHead:
     """The head that a page opens at, and the key that speaks for it.
 
     token, name: the query; key, key_name, weight: the key, and the attention weight on it, 0 to 1; rule: what the key
-    had to be, FAR, OTHER or ITSELF; alone: whether no other such weight, of any head, is as large or written alike.
-    Names are those of `name_token`, here and below.
+    had to be, FAR, OTHER or ITSELF; alone: whether no other such weight, of any head, is as large or written alike;
+    only: whether the model has no other head. Names are those of `name_token`, here and below.
     """
 
     layer: int
@@ -84,10 +84,13 @@ class OpenHead:
     weight: float
     rule: str
     alone: bool
+    only: bool
 
     @property
     def reason(self) -> str:
         shown = f"Layer {self.layer}, head {self.head} is shown:"
+        if self.only:
+            return f"{shown} this model has no other head."
         if not self.weight:
             return f"{shown} no head gives an attention weight other than 0 of {self.name} {self.rule}."
         own = f"{format_percent(self.weight)} on {self.key_name}"
@@ -112,7 +115,8 @@ def _find_head(trace: Trace, token: int) -> OpenHead:
     seen = np.where(allowed[rule], weights, -1.0)
     layer, head, key = (int(i) for i in np.unravel_index(int(seen.argmax()), seen.shape))
     weight, alone = float(seen[layer, head, key]), stands_out(seen, int(seen.argmax()), format_percent)
-    return OpenHead(layer, head, token, name_token(tokens, token), key, name_token(tokens, key), weight, rule, alone)
+    names, only = (name_token(tokens, token), name_token(tokens, key)), seen.shape[:2] == (1, 1)
+    return OpenHead(layer, head, token, names[0], key, names[1], weight, rule, alone, only)
 
 
 def _find_words(trace: Trace) -> np.ndarray:

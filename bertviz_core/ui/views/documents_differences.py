@@ -60,10 +60,10 @@ def _tell_segments(view: View, side: Side) -> str:
     apart = measure_scores(real, zero)
     if apart is None:
         return told
-    return (
-        f"{told} In BERT that alone moves a logit by up to {format_number(apart.largest)}, and gives "
-        f"another best word at {apart.changed} of {apart.tokens} tokens."
-    )
+    words = f"gives another best word at {apart.changed} of {apart.tokens} tokens"
+    if not apart.changed:
+        words = "changes no token's best word"
+    return f"{told} In BERT that alone moves a logit by up to {format_number(apart.largest)}, and {words}."
 
 
 def _write_stage(view: View, pairs: Sequence[Pair], left: Side, right: Side) -> str:

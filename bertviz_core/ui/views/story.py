@@ -194,7 +194,8 @@ def _tell_hidden(story: Story, token: int, found: Found[Hidden]) -> str:
         return ""
     write = format_percent if story.start.name == "probs" else format_number
     was, to = write(story.value), write(without) if isinstance(without, float) else without
-    changes = f"goes from {was} to {to}" if was != to else f"stays at {was}"
+    stays = f"stays at {was}" if without == story.value else f"stays near {was}"  # written alike, it may have moved
+    changes = stays if was == to else f"goes from {was} to {to}"
     name, word = map(escape_markdown, (story.name.partition(" at position")[0], name_token(story.trace.tokens, token)))
     every = "every token" if _are_all_shown(story) else "every token on the way"
     return f"**Hide {word} behind \\[MASK\\], and {name} {changes}**; for {every}: below."

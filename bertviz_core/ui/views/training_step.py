@@ -35,7 +35,7 @@ def show_step(view: View, run: Run) -> None:
     tokens = run.tokens(record.sentence)
     training = run.training
     maskable = training.before.tokenizer.maskable(training.encodings[record.sentence - 1])
-    hidden = f"{len(record.hidden)} of {write_count(len(maskable), 'word')} hidden"
+    hidden = f"{len(record.hidden)} hidden of {write_count(len(maskable), 'token')} that are not special"
     see = f"Step {record.number}: sentence {record.sentence}, {hidden}"
     with open_card(
         view,
