@@ -146,3 +146,8 @@ def test_an_entry_with_quotation_marks_stays_inside_its_button():
     )
     row = _render_word(view, 7, 1, [0.5], 1.0)
     assert 'data-choose="word=&quot;&gt;&lt;b&gt;&amp;" ' in row and ">&quot;&gt;&lt;b&gt;&amp;</button>" in row
+
+
+def test_the_words_after_each_layer_are_one_click_away():
+    at = AppTest.from_file(APP, default_timeout=60).run().switch_page("pages/predictions.py").run()
+    assert "Layers: the words after each layer" in [link.proto.label for link in at.get("page_link")]

@@ -20,7 +20,7 @@ from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.formula.texts import name_token, tell_place, write_count
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.selectors import read_css
-from bertviz_core.ui.frame import state, url
+from bertviz_core.ui.frame import site, state, url
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -81,6 +81,7 @@ def show_words(view: View) -> None:
         rest = float(np.delete(trace[probs].astype(np.float64), shown).sum())
         others = trace.model.config.vocab_size - len(shown)
         st.caption(f"{tell_words(view)}The {others:,} other entries together: {format_percent(rest)}.")
+        site.show_link(site.get_page("layers"), "Layers: the words after each layer")
 
 
 def _choose_shown(view: View) -> list[int]:
