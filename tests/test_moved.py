@@ -7,6 +7,8 @@ import pytest
 
 from bertviz_core.formula.address import Address, read_address
 from bertviz_core.formula.numbers import format_number
+from bertviz_core.ui.frame.cell_names import shorten
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.panels import moved
 from tests.canvas import look
 
@@ -27,6 +29,9 @@ def test_arrows_lead_from_before_to_after(rome, monkeypatch, start):
     before, after = (trace[tensor].astype(np.float64) for trace in (rome, changed))
     most = np.unravel_index(np.abs(after - before).argmax(), before.shape)
     own, largest = ARROW.findall(said[0])
+    largest_cell = tensor.fix(token=int(most[0]), hidden=int(most[1]))
+    own_name, largest_name = (escape_markdown(shorten(changed, where)) for where in (cell, largest_cell))
+    assert said[0].startswith(f"**What if:** {own_name}: {own[0]} → ") and f", at {largest_name}; " in said[0]
     assert own == write(float(rome[cell]), float(changed[cell]))
     assert largest == write(float(before[most]), float(after[most]))
     assert said[0].endswith(f"the mean absolute change is {format_number(np.abs(after - before).mean())}.")
