@@ -12,7 +12,7 @@ import pytest
 import bertviz_core as bv
 from bertviz_core.analysis.naming import NOUNS, find_noun, name_crumb, name_number
 from bertviz_core.formula.address import Address, read_address
-from bertviz_core.formula.numbers import format_number, format_percent, format_short
+from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.formula.texts import name_token
 from bertviz_core.programs import PROGRAMS
 from bertviz_core.ui.walk.card import Cell, Row, Table, render_table
@@ -322,27 +322,6 @@ def test_the_head_says_that_it_was_worked_again(rome):
     assert f"<b>{format_number(why.value)}</b>" in head and format_percent(why.value) in head
     assert f"Recorded: {format_number(why.value)}. Recomputed in double precision from 12 operands" in head
     assert "✓ worked again" in head
-
-
-@pytest.mark.parametrize("program", ["bert", "notebook"])
-def test_a_residual_sum_tells_what_is_brought_along_from_what_is_added(bundled, program):
-    """Also where a document writes the two the other way round."""
-    trace = bv.run(bundled, "When in Rome, do as the [MASK] do.", program=program)
-    paths = [path for path in trace.addresses if path.endswith("output.residual") and "attention" not in path]
-    for path in (paths[0], paths[-1]):
-        cell = f"{path}[token=8,hidden=267]"
-        operands = dict(trace.explain(cell).operands)
-        added = next(value for name, value in operands.items() if "output.dense" in name)
-        brought = next(value for name, value in operands.items() if "output.dense" not in name)
-        said = tell(trace, cell)
-        assert (
-            f"brings along, {format_short(brought)}, plus what the feed-forward network adds, {format_short(added)}."
-            in said
-        )
-        if brought * added > 0:
-            assert said.endswith("Both go the same way.")
-        elif abs(added) < abs(brought):
-            assert f"takes {format_percent(abs(added / brought))} of it away".replace("\N{NO-BREAK SPACE}", " ") in said
 
 
 def test_a_gate_tells_how_much_of_a_number_below_0_it_lets_through(rome):

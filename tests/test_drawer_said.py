@@ -225,6 +225,34 @@ def test_a_largest_score_below_0_is_taken_off_with_one_sign(smallest):
     assert f"e^(score + {-top:.2f})" in open_drawer(smallest, cell)[2].table.columns
 
 
+@pytest.mark.parametrize("program", ["bert", "notebook"])
+def test_a_residual_sum_tells_what_is_brought_along_from_what_is_added(bundled, program):
+    """Also where a document writes the two the other way round."""
+    trace = bv.run(bundled, "When in Rome, do as the [MASK] do.", program=program)
+    paths = [path for path in trace.addresses if path.endswith("output.residual") and "attention" not in path]
+    for path in (paths[0], paths[-1]):
+        row = f"{path}[token=8"
+        names = [name.partition("[")[0] for name, _ in trace.explain(f"{row},hidden=0]").operands]
+        brought, added = (trace[f"{name}[token=8]"] for name in sorted(names, key=lambda name: "output.dense" in name))
+        for i, way in list_ways(brought, added):
+            said = tell(trace, f"{row},hidden={i}]")
+            lead = f"brings along, {format_short(brought[i])}, plus what the feed-forward network adds"
+            assert f"{lead}, {format_short(added[i])}. {way}" in said
+
+
+def list_ways(brought, added):
+    """A component of a residual sum for each of the ways in which its parts go together, and what is said of that."""
+    apart = brought * added < 0
+    ways = (~apart, apart & (abs(added) < abs(brought)), apart & (abs(added) > abs(brought)))
+    same, less, more = (int(np.flatnonzero(way)[0]) for way in ways)
+    part = format_percent(abs(float(added[less] / brought[less])))
+    return (
+        (same, "Both go the same way."),
+        (less, f"The addition takes **{part}** of it away."),
+        (more, "What is added outweighs it."),
+    )
+
+
 def test_what_attention_adds_is_not_brought_along_where_a_document_has_no_output_matrix(bundled):
     trace = bv.run(bundled, RED, program="forward-pass-note")
     cell = f"{L2}.attention.output.residual[token=2,hidden=2]"
