@@ -14,7 +14,7 @@ from bertviz_core.ui.views.training import say_line, say_still
 from bertviz_core.ui.views.training_fields import suggest
 from bertviz_core.ui.views.training_lead import choose_risen
 from bertviz_core.ui.views.training_lines import list_besides, say_line_5
-from bertviz_core.ui.views.training_step import say_after
+from bertviz_core.ui.views.training_step import render_terms, say_after
 from bertviz_core.ui.views.training_told import say_moved, tell_worst
 from tests.learning import SENTENCES, take_all
 
@@ -57,6 +57,17 @@ def test_whether_j_is_lower_after_a_step(training):
     for record in training.records:
         said = say_after(record, practised)
         assert ("lower after" in said) == (record.loss_after < record.loss) or "same digits" in said
+
+
+def test_only_a_probability_that_rose_is_bold(training):
+    record = training.records[-1]
+    tokens = training.encodings[record.sentence - 1].tokens
+    for by, bold in ((1.5, True), (1.0, False), (0.5, False)):
+        after = tuple(by * share for share in record.before)
+        table = render_terms(tokens, dataclasses.replace(record, after=after))
+        for share in map(format_percent, after):
+            assert f"<td>{f'<b>{share}</b>' if bold else share}</td>" in table
+        assert ("<b>" in table) == bold
 
 
 def test_which_way_a_weight_goes_and_j_with_it(training):
