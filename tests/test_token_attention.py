@@ -6,6 +6,8 @@ import torch
 
 import bertviz_core as bv
 from bertviz_core.analysis.token_attention import Taken, measure_taken, read_weights, split_output
+from bertviz_core.ui.views.attention_output_taken import SHOWN, _draw_one, read_bringing
+from tests.canvas import look
 from tests.factory import random_checkpoint
 
 
@@ -90,3 +92,16 @@ def test_few_heads_make_up_most_of_the_bundled_models_output(rome):
     found = split_output(rome, 2, 8)
     ranked = np.sort(found.shares[:-1])[::-1]  # without the bias
     assert ranked[:3].sum() > 0.6 and ranked[-1] < 0 and found.shares.sum() == pytest.approx(1)
+
+
+def test_what_the_tokens_that_are_not_drawn_bring_is_the_length_of_their_sum(bundled):
+    """Vectors that point apart are shorter together than their lengths added up."""
+    view = look(bv.run(bundled, " ".join(["When in Rome, do as the Romans do."] * 3)), token=5)
+    bringing, tokens = read_bringing(view), len(view.trace.tokens)
+    rest = sorted({*range(tokens)} - {*bringing.shown})
+    assert tokens > SHOWN + 4 and len(rest) == bringing.others
+    own = f"encoder.layer.{view.chosen.layer}.attention.self"
+    weights = view.trace[f"{own}.probs[head={view.chosen.head},query=5]"].astype(np.float64)
+    values = view.trace[f"{own}.value[head={view.chosen.head}]"].astype(np.float64)
+    brought = _draw_one(view, bringing).traces[2]["x"][-2]
+    assert brought == pytest.approx(np.linalg.norm(weights[rest] @ values[rest]), rel=1e-5)
