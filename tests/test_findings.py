@@ -18,6 +18,7 @@ from bertviz_core.sharing import findings
 from bertviz_core.sharing.findings import Findings, Found
 from bertviz_core.sharing.line import Line
 from bertviz_core.tracing.remember import measure_bytes
+from bertviz_core.ui.frame.findings import name_pass
 from bertviz_core.ui.frame.resources import get_findings
 
 APP = str(Path(__file__).parent.parent / "app.py")
@@ -312,3 +313,23 @@ def test_the_system_knows_the_thread_by_the_name_that_the_benchmark_looks_for():
     for _ in range(3):
         room.free.release()
     room.findings.stop()
+
+
+def test_a_finding_is_of_one_pass_alone(bundled):
+    """Two sentences, and the same typed as one, have the same ids."""
+    text, cell = "The cat sat.", "encoder.layer.0.attention.self.probs[head=0]"
+
+    def make_passes():
+        usual = bv.run(bundled, text)
+        joined, pair = bv.run(bundled, f"{text} [SEP] It slept."), bv.run(bundled, text, "It slept.")
+        assert joined.encoding.ids == pair.encoding.ids
+        others = (
+            bv.run(bundled, text, masked=[2]),
+            bv.run(bundled, text, pad_to=9),
+            bv.run(bundled, text, program="notebook"),
+        )
+        return [usual, joined, pair, *others, *(usual.with_changes({cell: value}) for value in (0.0, 0.5))]
+
+    names, again = ([name_pass(each) for each in make_passes()] for _ in range(2))
+    assert len(set(names)) == len(names)
+    assert names == again
