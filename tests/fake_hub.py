@@ -16,7 +16,8 @@ class FakeHub:
     """The server. `trouble` is what goes wrong from now on, "" nothing.
 
     (status, code): every request is answered so; "silent": none is answered; "silent files": none for a file;
-    "cut": the connection breaks in the middle of the weights; "cut once": only once; "drip": weights come in crumbs.
+    "cut": the connection breaks in the middle of the weights; "cut once": only once; "drip": weights come in crumbs;
+    "endless": they never end, of whatever size they were announced.
     """
 
     def __init__(self, folder) -> None:
@@ -106,7 +107,8 @@ def _handler(hub: FakeHub) -> type[BaseHTTPRequestHandler]:
             self.send_response(status)
             for name, value in headers.items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(body)))
+            endless = troubled and hub.trouble == "endless" and self.command == "GET"
+            self.send_header(*(("Connection", "close") if endless else ("Content-Length", str(len(body)))))
             self.end_headers()
             if self.command == "HEAD":
                 return
@@ -115,6 +117,9 @@ def _handler(hub: FakeHub) -> type[BaseHTTPRequestHandler]:
                 self.wfile.write(body[: len(body) // 2])
                 self.wfile.flush()
                 self.connection.shutdown(socket.SHUT_RDWR)
+            elif endless:
+                while not hub.wait(0.01):
+                    self.wfile.write(bytes(1 << 16))
             elif troubled and hub.trouble == "drip":
                 for at in range(0, len(body), len(body) // 12):
                     self.wfile.write(body[at : at + len(body) // 12])

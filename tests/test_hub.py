@@ -11,6 +11,7 @@ from huggingface_hub import constants
 
 import bertviz_core as bv
 from bertviz_core.checkpoint import hub
+from bertviz_core.checkpoint.shelf import ModelShelf
 from tests.factory import random_checkpoint
 from tests.fake_hub import COMMIT, MODEL, FakeHub
 
@@ -223,6 +224,35 @@ def test_the_limit_can_be_set(served, monkeypatch):
     assert "the limit here is 0.0 GB" in refusal() and not any("resolve" in request for request in served.requests)
     monkeypatch.setenv("BERTVIZ_MAX_MODEL_GB", "many")
     assert "BERTVIZ_MAX_MODEL_GB is 'many', but takes a positive number" in refusal()
+
+
+def test_who_sends_without_an_end_is_not_listened_to_for_long(served, monkeypatch):
+    """Sizes are announced; what was sent filled the disk, whatever had been announced."""
+    monkeypatch.setenv("BERTVIZ_MAX_MODEL_GB", "0.002")
+    served.trouble = "endless"
+    assert "more than was announced" in refusal()
+    assert not list(Path(constants.HF_HUB_CACHE).rglob("*.incomplete"))
+    served.trouble = ""
+    assert bv.load_model(MODEL).revision == COMMIT
+
+
+def test_who_waits_for_a_download_may_leave_and_it_goes_on(served, checkpoint):
+    """A page that waited for one could not be left until it had ended."""
+
+    class LeftError(Exception):
+        pass
+
+    def leave():
+        if any(request.startswith("GET") and request.endswith("model.safetensors") for request in served.requests):
+            raise LeftError
+
+    shelf = ModelShelf()
+    served.trouble = "drip"
+    with pytest.raises(LeftError):
+        shelf.get(MODEL, leave)
+    assert shelf.find(MODEL) is None
+    assert same(shelf.get(MODEL), bv.load_model(checkpoint))
+    assert sum(request.startswith("GET") and "safetensors" in request for request in served.requests) == 1
 
 
 def test_files_that_are_not_fetched_do_not_count_towards_the_limit(served):

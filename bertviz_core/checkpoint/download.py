@@ -30,6 +30,13 @@ TIMEOUT_S = 5.0
 CHUNK_BYTES = 64 * 1024  # written as it comes, so that a slow line is told from a dead one
 _IN_PROGRESS = "blobs/*.incomplete"
 _OTHERWISE = "Give a local folder, or use the bundled model, which needs no network."
+_SILENT = (
+    "The Hugging Face hub has sent nothing for {seconds:.0f} seconds while {name} was fetched. Check the network and "
+    f"try again. {_OTHERWISE}"
+)
+_ENDLESS = (
+    f"What was sent for {{name}} is more than was announced, and than the limit here, {{limit:.1f}} GB. {_OTHERWISE}"
+)
 
 _SENTENCES: tuple[tuple[type[BaseException], str], ...] = (  # the first family that an error belongs to
     (
@@ -71,29 +78,32 @@ def main() -> None:
     others = set(cached.glob(_IN_PROGRESS))
     worker = threading.Thread(target=lambda: answer.update(attempt(wish)), daemon=True)
     worker.start()
-    if not _wait(worker, cached, wish["silence_s"]):
+    trouble = _wait(worker, cached, wish["silence_s"], wish["max_bytes"])
+    if trouble:
         for file in set(cached.glob(_IN_PROGRESS)) - others:
             file.unlink(missing_ok=True)  # nobody could go on with it: its name is known to this process only
-        answer["error"] = (
-            f"The Hugging Face hub has sent nothing for {wish['silence_s']:.0f} seconds while {wish['name']!r} was "
-            f"fetched. Check the network and try again. {_OTHERWISE}"
+        answer["error"] = trouble.format(
+            name=repr(wish["name"]), seconds=wish["silence_s"], limit=wish["max_bytes"] / 1e9
         )
     sys.stdout.write(json.dumps(answer))
     sys.stdout.flush()
     os._exit(0)  # the client's own threads may still be waiting
 
 
-def _wait(worker: threading.Thread, cached: Path, silence_s: float) -> bool:
-    """Wait until the worker is done (True), or until nothing has arrived for too long."""
-    seen, since = _measure(cached), time.monotonic()
+def _wait(worker: threading.Thread, cached: Path, silence_s: float, max_bytes: int) -> str:
+    """Wait until the worker is done (""), or until nothing arrives for too long, or too much: why it is given up."""
+    begun = seen = _measure(cached)
+    since = time.monotonic()
     while worker.is_alive():
         worker.join(0.2)
         now = _measure(cached)
+        if now - begun > max_bytes:  # sizes are announced before, but nobody has to keep to that
+            return _ENDLESS
         if now != seen:
             seen, since = now, time.monotonic()
         elif time.monotonic() - since > silence_s:
-            return False
-    return True
+            return _SILENT
+    return ""
 
 
 def _measure(cached: Path) -> int:

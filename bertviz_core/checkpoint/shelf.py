@@ -7,6 +7,7 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from pathlib import Path
 from weakref import WeakSet
 
@@ -21,6 +22,7 @@ from bertviz_core.sharing.pool import Pool
 MODEL_BYTES = 4_000_000_000
 RETRY_AFTER_S = 60.0
 FAILURES = 32  # remembered at most
+_LOOK_S = 0.2  # whether who waits for a model still does
 _SETTLE_AFTER_S = 5.0  # of all that was loaded meanwhile: it holds the whole process for a moment
 
 
@@ -44,7 +46,7 @@ class ModelShelf:
         self._own: WeakSet[Model] = WeakSet()  # made here: nothing could load them again
         self._guard = guard
         self._failures: ByteLRU[str, tuple[float, str]] = ByteLRU(FAILURES)
-        self._loading: dict[str, threading.Lock] = {}
+        self._loading: dict[str, Future[Model]] = {}
         self._lock = threading.Lock()
         self._reading = threading.Lock()  # files into memory, one model at a time, so that the bound can be kept
         self._settling: threading.Timer | None = None
@@ -54,19 +56,36 @@ class ModelShelf:
         """Bytes of the parameters of all models that are alive, also of those that only a trace still holds."""
         return self._models.nbytes
 
-    def get(self, name: str) -> Model:
-        """The model, loaded now if need be. Raises CheckpointError."""
+    def get(self, name: str, waiting: Callable[[], object] = lambda: None) -> Model:
+        """The model, loaded now if need be, by a thread of its own. Raises CheckpointError.
+
+        waiting: called a few times a second meanwhile; what it raises ends the waiting, and the model comes all the
+        same, for others and for later.
+        """
         found = self._models.get(name)
         if found is not None:
             return found
         with self._lock:
-            loading = self._loading.setdefault(name, threading.Lock())
-        with loading:
-            try:
-                return self._models.get(name) or self._load(name)
-            finally:
-                with self._lock:
-                    self._loading.pop(name, None)
+            loading = self._loading.get(name)
+            if loading is None:
+                loading = self._loading[name] = Future()
+                threading.Thread(target=self._bring, args=(name, loading), name="load-model", daemon=True).start()
+        while not wait([loading], _LOOK_S).done:
+            waiting()
+        try:
+            return loading.result()
+        finally:
+            del loading  # an error knows what was at work, and that would know the error: memory in a circle
+
+    def _bring(self, name: str, loading: Future[Model]) -> None:
+        try:
+            loading.set_result(self._models.get(name) or self._load(name))
+        except BaseException as error:  # whoever waits is told
+            loading.set_exception(error)
+        finally:
+            with self._lock:
+                del self._loading[name]
+            del loading  # as above
 
     def adopt(self, key: str, model: Model) -> None:
         """Keep a model that was made here under a key of its own, as one that was loaded: under the same bound."""

@@ -28,7 +28,7 @@ from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.budget import get_budget
 from bertviz_core.ui.frame.keys import VIEW, Key
 from bertviz_core.ui.frame.labels import escape_markdown
-from bertviz_core.ui.frame.streamlit_inside import is_connected, is_served, read_session
+from bertviz_core.ui.frame.streamlit_inside import end_if_superseded, is_connected, is_served, read_session
 from bertviz_core.ui.frame.visitor import read_network, read_visitor
 
 OFFERED = (BUNDLED, "google-bert/bert-base-uncased")
@@ -60,7 +60,7 @@ def get_model(name: str) -> Model:
             f"This server offers only these models: {', '.join(names)}. The link asks for another one. Use one of "
             f"these, or run the explorer on your own machine without {_SETTING}."
         )
-    return get_shelf().get(name)
+    return get_shelf().get(name, end_if_superseded)
 
 
 def has_model(name: str) -> bool:
