@@ -32,7 +32,8 @@ function openPresenter(count = 3) {
   Object.assign(scroller, { scrollHeight: 3000, clientHeight: 900, scrollTop: 700 });
   scroller.append(headline);
   Object.assign(document.found, { [HEADLINE]: headline, [WORKED]: null });
-  document.querySelectorAll = (selector) => (selector.includes("st-key-panel-") ? panels : []);
+  document.querySelectorAll = (selector) => (selector.includes("st-key-panel-") ? panels : selector.includes("st-key-tokens") ? tokens : []);
+  const tokens = [0, 1, 2].map((token) => Object.assign(makeElement("button"), { dataset: { token } }));
   const make = document.createElement;
   document.createElement = (tag) => {
     const made = make(tag);
@@ -40,10 +41,11 @@ function openPresenter(count = 3) {
     return made;
   };
   button.focus();
-  const page = { data: { cell: null, token: 1, place: "layer 1" }, say: () => {}, send: () => {}, veil: () => {} };
+  const sent = [];
+  const page = { data: { cell: null, token: 1, place: "layer 1" }, say: () => {}, send: (...what) => sent.push(what), veil: () => {} };
   const presenter = new Presenter(page);
   const press = (key) => presenter.key({ key, target: document.body, preventDefault: () => {}, stopImmediatePropagation: () => {} });
-  return { document, presenter, press, panels, scroller, button };
+  return { document, presenter, press, panels, scroller, button, page, sent };
 }
 
 const listShown = (panels) => panels.flatMap((panel, i) => (panel.getAttribute("data-presented") === null ? [] : [i]));
@@ -84,4 +86,30 @@ test("a page without panels is not presented", () => {
   const { presenter, press } = openPresenter(0);
   press("p");
   assert.equal(presenter.presents, false);
+});
+
+test("down and up lead to the next token and the one before, and no further", () => {
+  const { press, page, sent } = openPresenter();
+  press("p");
+  press("ArrowDown");
+  press("ArrowUp");
+  page.data.token = 0;
+  press("ArrowUp");
+  assert.deepEqual(sent, [["token", 2], ["token", 0]]);
+});
+
+test("in the spotlight all rows but the chosen token's are dim, and none without the light", () => {
+  const { press, panels } = openPresenter();
+  const rows = [0, 1, 2].map((token) => {
+    const row = makeElement("tr");
+    for (const each of [0, 1, 2]) row.found[`[data-token="${each}"]`] = each === token ? makeElement() : null;
+    row.found['[data-cell=""]'] = null;
+    return row;
+  });
+  panels[0].found.tr = rows;
+  const listDim = () => rows.flatMap((row, i) => (row.classList.contains("bv-dim") ? [i] : []));
+  press("p");
+  assert.deepEqual(listDim(), []);
+  press("s");
+  assert.deepEqual([listDim(), location.hash], [[0, 2], "#present=1&spot"]);
 });
