@@ -22,20 +22,31 @@ test("a saved picture can be opened whatever the sentence holds", () => {
   assert.equal(keepXml("<p>\tعربي 🫠\r\n\u007f</p>"), "<p>\tعربي 🫠\r\n\u007f</p>");
 });
 
-test("a saved picture is as high as all lines of its caption need", async () => {
+// What is drawn of charts that stand at such boxes, with this caption.
+async function savePanel(boxes, caption = {}) {
   let picture;
   const { document } = openPage({ XMLSerializer: class { serializeToString(made) { picture = made; return ""; } } });
   document.styleSheets = [];
-  const [asked, panel, chart] = [makeElement("button"), makeElement(), makeElement()];
+  const [asked, panel] = [makeElement("button"), makeElement()];
   Object.assign(asked.dataset, { title: "A title", address: "a.probs" });
   asked.found['[class*="st-key-panel-"]'] = panel;
-  panel.found[CHART] = [chart];
-  Object.assign(chart, { box: { left: 50, top: 60, width: 500, height: 200 }, _fullLayout: { _size: {}, _subplots: {} } });
+  panel.found[CHART] = boxes.map((box) => Object.assign(makeElement(), { box, _fullLayout: { _size: {}, _subplots: {} } }));
+  await savePicture(asked, "svg", { caption, colors: { text: "black", faint: "grey", surface: "white" } });
+  return picture;
+}
+
+test("a saved picture is as high as all lines of its caption need", async () => {
   const sentence = Array.from({ length: 60 }, (_, i) => `word${i}`).join(" ");
-  await savePicture(asked, "svg", { caption: { checkpoint: "small", sentence }, colors: { text: "black", faint: "grey", surface: "white" } });
+  const picture = await savePanel([{ left: 50, top: 60, width: 500, height: 200 }], { checkpoint: "small", sentence });
   const lines = picture.children.filter(({ tagName }) => tagName === "text");
   assert.ok(lines.length > 6, "the sentence has several lines");
   const room = Number(picture.attributes.height) - Math.max(...lines.map(({ attributes }) => Number(attributes.y)));
   assert.ok(room > 10 && room < 30, `${room} pixels below the last line`);
   assert.ok(lines.every(({ attributes }) => Number(attributes.y) > 200), "all stand below the chart");
+});
+
+test("charts of one panel stand in its picture as on the page, whichever is the highest", async () => {
+  const picture = await savePanel([{ left: 50, top: 90, width: 300, height: 200 }, { left: 360, top: 60, width: 300, height: 200 }]);
+  const places = picture.children.filter(({ tagName }) => tagName === "svg").map(({ attributes: { x, y } }) => [Number(x), Number(y)]);
+  assert.deepEqual(places, [[16, 46], [326, 16]]);
 });
