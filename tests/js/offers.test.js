@@ -110,6 +110,14 @@ test("lying bars: one cell each, from top to bottom", () => {
   assert.equal(makeBars({ customdata: ["one", "two", "three"] }).describe({ row: 1 }), "two: 0.5000");
 });
 
+test("a bar's row is as long as the chart, whichever way it lies", () => {
+  const { left, top, width, height } = makeBars().rowBox(1);
+  assert.deepEqual([left, width, top, Math.round(height)], [10, 100, 20 + 60 - 1.8 * 20, 16]);
+  const standing = [[0, 2], [1, 0.5]].map(([x, y]) => ({ x, y, p0: x, p1: x + 0.8, s0: 0, s1: y }));
+  const row = listOffers(makeChart("bar", standing, { meta: "a[token={x}]" }))[0].rowBox(1);
+  assert.deepEqual([row.left, row.width, row.top, row.height].map(Math.round), [35, 20, 20, 60]);
+});
+
 test("points: round marks as large as they are drawn, from left to right", () => {
   const points = [[3, 1], [1, 2]].map(([x, y]) => ({ x, y, mrc: 4 }));
   const offer = listOffers(makeChart("scatter", points, { meta: ["a[token={n}]", "a[token={n}]"], text: ["<i>the</i>", ""] }))[0];
