@@ -8,7 +8,6 @@ import { escapeHtml, writeButton } from "../../bertviz_core/ui/components/canvas
 import { fit, measure } from "../../bertviz_core/ui/components/canvas/letters.js";
 import { ribbon } from "../../bertviz_core/ui/components/canvas/sketch.js";
 import { describe, nameCell, tellPart } from "../../bertviz_core/ui/components/canvas/told.js";
-import { nameStage } from "../../bertviz_core/ui/components/canvas/titles.js";
 import { cardBox } from "../../bertviz_core/ui/components/canvas/words.js";
 import { openPage } from "./page.js";
 import { drawnTexts, makeData, openCanvas, settle } from "./scene.js";
@@ -229,14 +228,6 @@ test("titles are as long as there is room for", () => {
   assert.deepEqual(found, ["Layer", "input", "Attention weights, 2 heads", "head 1", "embedding"]);
 });
 
-test("of changed attention weights no title says that a row adds up to 1", () => {
-  const title = (changed) => {
-    const { canvas } = openCanvas({ level: "head" }, { more: { changed } });
-    return nameStage(canvas.stages.get("head.weights"), canvas)[0];
-  };
-  assert.deepEqual([title(false), title(true)], ["Attention weights: each row adds up to 1", "Attention weights"]);
-});
-
 test("a text is as wide as its letters, and cut where there is no room", () => {
   openPage();
   assert.equal(measure("four", 12), 24);
@@ -318,6 +309,7 @@ test("what a change has moved is underlined, what it put says so", () => {
   const stage = canvas.stages.get("embedding");
   canvas.chrome.read({ stage, where: { row: 1, column: 1 } });
   assert.match(text(canvas.chrome.readout.innerHTML), /difference.*put there by a change$/);
+  assert.match(canvas.chrome.readout.innerHTML, /<span class="bvc-formula"><\/span>/); // no formula made it
   assert.match(drawnTexts(canvas, "legend")["note 1"], /opacity = size of the change/);
 });
 
