@@ -112,12 +112,15 @@ def _(scene):
     return Truth({"word": scene.entry(leaders[-1]), "where": where, "share": share, "again": again})
 
 
-@oracle("turns most", "turns no more")
+@oracle("turns most", "turns no more", "turns")
 def _(scene, name):
     angles = np.nan_to_num([angle(x, y) for x, y in zip(scene.stages[1:], scene.stages[:-1], strict=True)])
     most = int(angles.argmax())
-    relation = {"turns most": "LARGEST", "turns no more": "HIGHEST"}[name]
-    return Truth({"angle": angles[most], "layer": most, "word": scene.name(scene.token)}, relation, angles, most)
+    values = {"angle": angles[most], "layer": most, "word": scene.name(scene.token)}
+    if name == "turns":
+        assert len(angles) == 1
+        return Truth(values)
+    return Truth(values, {"turns most": "LARGEST", "turns no more": "HIGHEST"}[name], angles, most)
 
 
 @oracle("names")

@@ -126,7 +126,7 @@ def _cosine(x, y):
     return float(x @ y / sizes) if sizes else 0.0
 
 
-@oracle("lowest cosine", "no lower cosine")
+@oracle("lowest cosine", "no lower cosine", "only cosine")
 def _(scene, name):
     after = [scene.own("output.LayerNorm", i) for i in range(scene.config.num_hidden_layers)]
     stages = [scene["embeddings.LayerNorm"], *after]
@@ -135,8 +135,11 @@ def _(scene, name):
     )
     means = turns[:, scene.real].mean(axis=1)
     most = int(means.argmin())
-    relation = {"lowest cosine": "SMALLEST", "no lower cosine": "LOWEST"}[name]
-    return Truth({"cosine": means[most], "layer": most}, relation, means, most)
+    values = {"cosine": means[most], "layer": most}
+    if name == "only cosine":
+        assert len(means) == 1
+        return Truth(values)
+    return Truth(values, {"lowest cosine": "SMALLEST", "no lower cosine": "LOWEST"}[name], means, most)
 
 
 @oracle("bold line", "bold line, with others")

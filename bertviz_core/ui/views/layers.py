@@ -114,6 +114,9 @@ def tell_turns(view: View) -> Said:
     means = np.array([found[layer, known[layer]].mean() for layer in measured])
     most = int(means.argmin())
     parts = {"cosine": tell_short(means[most]), "layer": Part(int(measured[most]))}
+    if len(found) == 1:
+        only = Claim("only cosine", "In the only layer it is {cosine} on average.", parts)
+        return say(only) if known.all() else say(only, f" {NO_DIRECTION}")
     said = say_smallest(
         ("lowest cosine", "Layer {layer} has the lowest cosine: {cosine} on average."),
         ("no lower cosine", "No layer has a lower cosine than layer {layer}: {cosine} on average."),

@@ -68,6 +68,8 @@ def _tell_turn(view: View) -> Said:
         "layer": Part(most),
     }
     ask = "How does {word} move? "
+    if len(angles) == 1:
+        return say(Claim("turns", f"{ask}In the only layer it turns by **{{angle}}**", parts))
     return say_largest(
         ("turns most", f"{ask}It turns most in **layer {{layer}}**, by **{{angle}}**"),
         ("turns no more", f"{ask}It turns in no layer more than in **layer {{layer}}**, by **{{angle}}**"),
