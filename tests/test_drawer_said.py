@@ -138,9 +138,11 @@ def test_a_mask_that_a_change_sets_on_padding_is_not_said_to_find_none(bundled):
     assert ends[-1].cells[0].text == "mask: hides nothing here"
 
 
-def test_an_id_in_a_change_is_a_whole_number(red):
+def test_an_id_in_a_change_is_a_whole_number_and_nothing_is_said_where_it_stays(red):
+    view, shown, _ = open_drawer(red.with_changes({"input_ids[token=2]": 2000}), "input_ids[token=2]")
+    assert describe_change(view, shown.why) == "before 103, after 2,000, difference 1,897"
     view, shown, _ = open_drawer(red.with_changes({f"{NORM}": 0.0}), "input_ids[token=2]")
-    assert describe_change(view, shown.why) == "before 103, after 103, difference 0"
+    assert describe_change(view, shown.why) == ""
 
 
 def test_only_what_is_made_of_a_number_itself_is_said_to_be(red):

@@ -16,7 +16,7 @@ from bertviz_core.formula.numbers import format_number
 ROW_HEIGHT, MIN_HEIGHT, MAX_HEIGHT = 22, 150, 620
 FRAME = 100  # pixels above and below the rows
 CLEAR = 20  # pixels from the columns' entries to their name, where the usual few would let them touch
-_GAPS = 64  # with more rows or columns than this, gaps between them would bleach the colours
+_GAPS = 24  # with more rows or columns than this, gaps between them would bleach the colours
 _LETTER = 8  # pixels of one of the name's
 _BESIDE = 6  # pixels from a row's word to its first cell, whose frame would cut it otherwise
 _NUMBERED = 14  # columns at most whose cells have room for two digits
@@ -214,9 +214,9 @@ def _mark(
 def make_color_bar(values: np.ndarray, low: float, high: float, colors: Palette) -> Spec:
     """The colour bar, with its ends (and 0) printed; an end that values go beyond says so."""
     above, below = np.nanmax(values, initial=0.0) > high, np.nanmin(values, initial=0.0) < low
-    texts = {high: f"{'≥ ' if above else ''}{format_number(high)}", 0.0: "0"}
+    texts = {high: f"{'≥ ' if above else ''}{_write_end(high)}", 0.0: "0"}
     if low:
-        texts[low] = f"{'≤ ' if below else ''}{format_number(low)}"
+        texts[low] = f"{'≤ ' if below else ''}{_write_end(low)}"
     return {
         "tickvals": list(texts),
         "ticktext": list(texts.values()),
@@ -234,3 +234,8 @@ def make_color_bar(values: np.ndarray, low: float, high: float, colors: Palette)
         "outlinewidth": 0,
         "tickfont": set_font(colors.text, 12),
     }
+
+
+def _write_end(end: float) -> str:
+    """An end of the scale; of a scale to 1 that is no number of the pass, and has no digits to show."""
+    return f"{end:.0f}".replace("-", "\N{MINUS SIGN}") if abs(end) == 1 else format_number(end)

@@ -222,6 +222,7 @@ def open_page(
         site.declare_pages()
         st.rerun()
     info = site.get_page(name)
+    apart = f"Without {view.outcome.yours}." if info.unchanged and view.outcome.changed else ""
     view = view.unchanged if info.unchanged else view
     with st.container(key="headline", gap=None):
         covered = is_covered("headline")
@@ -235,7 +236,7 @@ def open_page(
         else:
             show_finding("headline", asked, show_headline)
         padding = tell_padding(view.trace, view.outcome.before) if info.of_sentence else ""
-        told = " ".join(filter(None, (what_happens, "" if covered else more(view), padding)))
+        told = " ".join(filter(None, (what_happens, "" if covered else more(view), padding, apart)))
         st.html(f"<p><strong>{escape(info.title)}.</strong> {render_text(told)}</p>")
     return view
 

@@ -83,7 +83,9 @@ def write_headline(view: View) -> Said:
     cosine = measure_layers(left.trace, right.trace)[-1].cosines[token]
     apart = tell_number(cosine)
     parts, limit = {"cosine": apart, "word": tell_token(view.trace.tokens, token)}, {"limit": tell_nowhere(_SAME)}
-    ask = f"Do {left.short} and {right.short} agree on {{word}}? "
+    alone = left.name == right.name
+    ask = "Does it agree with itself" if alone else f"Do {left.short} and {right.short} agree"
+    ask += " on {word}? "
     guesses = [(side, guess) for side in list_sides(left, right) for guess in guess_words(side.trace, token, 1)]
     told = [
         Claim(

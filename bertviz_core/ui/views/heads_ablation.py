@@ -63,10 +63,11 @@ def tell_most_needed(view: View) -> Said:
     if asked is None:
         return say()
     found = asked.look()
-    question = "Which head does the answer need most? "
+    base = find_base(view)
+    question = f"Which head does the answer need most{'' if base is view.trace else ', with none zeroed'}? "
     if found.value is None or not found.whole:
         return say(f"{question}Each is zeroed in turn, and the answer compared")
-    name = cut_place(next(iter(find_outcomes(find_base(view), view.chosen.token))))
+    name = cut_place(next(iter(find_outcomes(base, view.chosen.token))))
     return say(question, _tell_fall(found.value, name))
 
 

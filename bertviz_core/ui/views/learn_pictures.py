@@ -127,7 +127,7 @@ def _draw_bars(shown: Iterable[tuple[str, float]], kind: str, write: Callable[[f
 def _draw_map(parts: np.ndarray) -> str:
     """Cells from 0 to 1, row by row."""
     rows = "".join(_draw_strip(row, ATTENTION) for row in parts.astype(np.float64))
-    return f'<div class="bv-card-map" style="--columns:{parts.shape[1]}">{rows}</div>'
+    return f'<div class="bv-card-map" style="--columns:{parts.shape[1]};--rows:{len(parts)}">{rows}</div>'
 
 
 def _draw_strip(parts: np.ndarray, kind: str) -> str:

@@ -11,11 +11,13 @@ from bertviz_core.ui.frame.what_if import open_strip
 
 
 def describe_change(view: View, why: Explanation) -> str:
-    """The number in the pass without changes and in the one with them, if there are any."""
+    """The number in the pass without changes and in the one with them, if these move it."""
     found = view.outcome
     if not found.changed:
         return ""
     before, after = (trace[why.cell].item() for trace in (found.before, found.after))
+    if before == after:
+        return ""
     return f"before {format_number(before)}, after {format_number(after)}, difference {format_number(after - before)}"
 
 
