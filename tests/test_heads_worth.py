@@ -105,3 +105,9 @@ def test_where_no_head_counts_at_all_none_is_named(rome):
     none, few = (str(_tell_fall(weigh(rome, changes).found, "people")) for changes in ({}, {(1, 0): 0.1}))
     assert none == f"None: without any one of them people stays at {format_percent(0.5)}"
     assert few.startswith("None by much: without **layer ")
+
+
+def test_where_the_answer_rises_without_each_head_none_is_said_to_be_needed(rome):
+    every = {(layer, head): 0.01 * (2 + layer) for layer in range(6) for head in range(12)}
+    said = str(_tell_fall(weigh(rome, every).found, "people"))
+    assert said == "None: even without **layer 0, head 0**, people rises from 50\xa0% to **52\xa0%**"

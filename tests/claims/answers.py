@@ -18,7 +18,9 @@ from tests.claims.truths import Truth, angle, oracle, softmax
 ROOT = Path(__file__).parents[2]
 
 
-@oracle("needed most", "needed as much", "none needed", "no head counts", "answer falls")
+@oracle(
+    "needed most", "needed as much", "none needed", "no head counts", "answer falls", "least in its way", "answer rises"
+)
 def _(scene, name):
     def zeroes(address, value):
         return address.endswith("]") and address.count("=") == 1 and ".probs[head=" in address and value == 0
@@ -38,7 +40,7 @@ def _(scene, name):
     }
     if name == "no head counts":
         return Truth(values, "NONE", without - values["was"])
-    relation = {"needed most": "SMALLEST", "answer falls": "ABOVE"}.get(name, "LOWEST")
+    relation = {"needed most": "SMALLEST", "answer falls": "ABOVE", "answer rises": "ABOVE"}.get(name, "LOWEST")
     return Truth(values, relation, None if relation == "ABOVE" else without, None if relation == "ABOVE" else at)
 
 

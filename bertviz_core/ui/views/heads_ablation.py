@@ -27,6 +27,7 @@ from bertviz_core.ui.views.heads_worth import FORMULA, Worth, render_ranking, re
 
 _WORTH = Key("worth", "")
 _SOURCE = "one pass without it"
+_THIS = "**layer {layer}, head {head}**"
 _RANKING = 270  # pixels that the ranking has, also before it is known
 
 
@@ -78,26 +79,14 @@ def _tell_fall(found: Ablation, name: str) -> Said:
     layer, head = divmod(place, found.without.shape[2])
     without, was = tell_percent(row[place]), tell_percent(found.values[0])
     here = {"without": without, "layer": Part(layer), "head": Part(head)}
-    falls = Claim(
-        "answer falls",
-        ", {name} falls from {was} to **{without}**",
-        {"was": was, "without": without, "name": name_plain(name)},
-        Relation.ABOVE,
-    )
-    one = "Without **layer {layer}, head {head}**"
+    named = {**here, "name": name_plain(name)}
+    falls, rises = _tell_moves(name, was, without)
+    lowest = partial(Claim, parts=here, relation=Relation.LOWEST, others=row, at=(place,))
+    even = f"even without {_THIS}" if len(row) > 1 else "without the only head"
     return choose(
-        say(Claim("needed most", one, here, Relation.SMALLEST, row, (place,)), falls),
-        say(
-            Claim(
-                "needed as much",
-                "No other more than **layer {layer}, head {head}**: without it",
-                here,
-                Relation.LOWEST,
-                row,
-                (place,),
-            ),
-            falls,
-        ),
+        say(Claim("needed most", f"Without {_THIS}", here, Relation.SMALLEST, row, (place,)), falls),
+        say(lowest("needed as much", f"No other more than {_THIS}: without it"), falls),
+        say(lowest("least in its way", f"None: {even}"), rises),
         Claim(
             "no head counts",
             "None: without any one of them {name} stays at {was}",
@@ -105,14 +94,17 @@ def _tell_fall(found: Ablation, name: str) -> Said:
             Relation.NONE,
             row - found.values[0],
         ),
-        Claim(
-            "none needed",
-            "None by much: without **layer {layer}, head {head}**, {name} is at {without}",
-            {**here, "name": name_plain(name)},
-            Relation.LOWEST,
-            row,
-            (place,),
-        ),
+        lowest("none needed", f"None by much: without {_THIS}, {{name}} is at {{without}}", parts=named),
+    )
+
+
+def _tell_moves(name: str, was: Part, without: Part) -> tuple[Claim, Claim]:
+    """That the answer falls without the head, and that it rises: whichever holds."""
+    falls = {"was": was, "without": without, "name": name_plain(name)}
+    rises = {"without": without, "was": was, "name": name_plain(name)}
+    return (
+        Claim("answer falls", ", {name} falls from {was} to **{without}**", falls, Relation.ABOVE),
+        Claim("answer rises", ", {name} rises from {was} to **{without}**", rises, Relation.ABOVE),
     )
 
 
