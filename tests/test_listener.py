@@ -179,6 +179,7 @@ def test_a_chart_is_taken_away_as_a_picture_that_says_what_it_is(app, tmp_path):
     assert heard(app) == "Saved"
 
 
+@pytest.mark.slow
 def test_a_picture_looks_like_the_chart(app, tmp_path):
     picture = save(app, "png", tmp_path)
     left, top, _, _ = box(chart(app, "weights"))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from bertviz_core.figures.base import Chart, Spec, make_chart, make_outline, pack, set_axis, set_font, write_text
+from bertviz_core.figures.margins import measure_text
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, escape
 from bertviz_core.figures.tints import tint_cell
@@ -133,8 +135,10 @@ def _draw_cells(values: np.ndarray, rows: Side, columns: Side, ends: tuple[float
 
 
 def _leave_room(rows: Side, name_inside: bool) -> int:
-    """The left margin in pixels: words make room for themselves, and for the rows' name; numbers do not."""
-    return 8 if name_inside or rows.words is not None else 8 + _LETTER * len(rows.name)
+    """The left margin in pixels for the rows' name, which ends where cells begin; words make room for themselves."""
+    if name_inside:
+        return 8
+    return math.ceil(8 + measure_text(rows.name, 12)) if rows.words is not None else 8 + _LETTER * len(rows.name)
 
 
 def _set_axes(shape: tuple[int, ...], rows: Side, columns: Side, colors: Palette, square: bool) -> Spec:

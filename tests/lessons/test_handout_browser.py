@@ -60,6 +60,7 @@ def test_a_page_is_printed_by_the_browser_of_the_machine(models, tmp_path):
         print_page("false", page, pdf)
 
 
+@pytest.mark.slow
 def test_learn_gives_the_sheet_and_to_the_teacher_the_key(chromium, server):
     with visit(chromium, server, fresh=True) as app:
         app.open("learn", text="The <b>cat</b> sat on the [MASK].", changes="embeddings.position_embeddings:0")

@@ -74,7 +74,7 @@ def show_sizes(view: View) -> None:
         f"L = {model.config.num_hidden_layers}, d = {model.config.hidden_size}, m = {model.config.intermediate_size:,}",
     )
     with open_card(view, KIND, heading, "of all tensors of the checkpoint"):
-        drawn, side = st.columns([9, 10], gap="small")
+        drawn, side = st.columns([2, 3], gap="small")
         with drawn.container():  # of its own: on a narrow phone it scrolls
             show_chart(_draw(view, tensors), "parameter-areas", "Every part of the model as an area")
         with side, st.container(key="wide-groups"):
