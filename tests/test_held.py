@@ -14,6 +14,7 @@ from bertviz_core.analysis.ablation import zero_heads
 from bertviz_core.analysis.heads import Summary, summarize
 from bertviz_core.checkpoint import shelf as shelf_module
 from bertviz_core.checkpoint.shelf import ModelShelf
+from bertviz_core.errors import BusyError
 from bertviz_core.formula.address import Address
 from bertviz_core.programs import PROGRAMS
 from bertviz_core.sharing.lru import ByteLRU
@@ -279,3 +280,21 @@ def test_a_failure_is_remembered_for_a_while_and_no_lock_is_left_behind(tmp_path
     monkeypatch.setattr(shelf_module, "RETRY_AFTER_S", 0.0)
     assert shelf.get(str(folder)).name == str(folder)
     assert not shelf._loading
+
+
+def test_only_so_many_models_are_brought_at_a_time_however_many_are_asked_for_and_left(model, monkeypatch):
+    go = threading.Event()
+    monkeypatch.setattr(ModelShelf, "_load", lambda *_: go.wait(60) and model)
+    monkeypatch.setattr(shelf_module, "_LOOK_S", 0.001)
+    shelf = ModelShelf()
+
+    def leave():
+        raise InterruptedError
+
+    for i in range(shelf_module.MOST_LOADING):
+        with pytest.raises(InterruptedError):
+            shelf.get(f"model {i}", leave)
+    with pytest.raises(BusyError, match="other models are being loaded"):
+        shelf.get("one more")
+    go.set()
+    assert shelf.get("model 0") is model

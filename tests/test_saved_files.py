@@ -5,6 +5,7 @@ import io
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from math import ceil
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +14,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 import bertviz_core as bv
+from bertviz_core.sharing.fairness import OF_ONE_ADDRESS
 from bertviz_core.ui.frame import files
 from bertviz_core.ui.frame.files import Files
 from bertviz_core.ui.frame.spreadsheet import write_csv
@@ -128,22 +130,22 @@ def test_one_file_is_made_at_a_time_and_one_for_a_visitor(held):
 
 
 def test_whatever_visitors_one_address_makes_up_others_have_their_file_next(held):
-    begun, go_on = threading.Event(), threading.Event()
+    begun, go_on, most = threading.Event(), threading.Event(), ceil(OF_ONE_ADDRESS * files.MOST)
 
     async def ask_for_many():
         kept = keep_in(held, 1000)
         first = Wanted(lambda: bytes(begun.set() or go_on.wait(20)), "text/plain", "first")
         asked = [asyncio.create_task(kept.make(first, "a0@there"))]
         await asyncio.to_thread(begun.wait, 20)
-        asked += [asyncio.create_task(kept.make(wanted(f"{i}"), f"a{i}@there")) for i in range(1, 24)]
+        asked += [asyncio.create_task(kept.make(wanted(f"{i}"), f"a{i}@there")) for i in range(1, most)]
         await asyncio.sleep(0)
         with pytest.raises(bv.BusyError, match="for your address"):
-            await kept.make(wanted("one more"), "a24@there")
+            await kept.make(wanted("one more"), f"a{most}@there")
         asked.append(asyncio.create_task(kept.make(wanted("mine"), "bob@here")))
         await asyncio.sleep(0)
         go_on.set()
         await asyncio.gather(*asked)
-        assert list(held)[:3] == ["first", "mine", "1"] and len(held) == 25
+        assert list(held)[:3] == ["first", "mine", "1"] and len(held) == most + 1
 
     run_alone(ask_for_many())
 

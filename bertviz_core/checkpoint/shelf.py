@@ -15,13 +15,14 @@ import torch
 
 from bertviz_core.checkpoint.hub import BUNDLED, locate, measure_weights, read_limit
 from bertviz_core.checkpoint.model import Model, load_model
-from bertviz_core.errors import CheckpointError
+from bertviz_core.errors import BusyError, CheckpointError
 from bertviz_core.sharing.lru import ByteLRU
 from bertviz_core.sharing.pool import Pool
 
 MODEL_BYTES = 4_000_000_000
 RETRY_AFTER_S = 60.0
 FAILURES = 32  # remembered at most
+MOST_LOADING = 8  # models that are brought at a time: each has a thread, and a download a process
 _LOOK_S = 0.2  # whether who waits for a model still does
 _SETTLE_AFTER_S = 5.0  # of all that was loaded meanwhile: it holds the whole process for a moment
 
@@ -57,7 +58,8 @@ class ModelShelf:
         return self._models.nbytes
 
     def get(self, name: str, waiting: Callable[[], object] = lambda: None) -> Model:
-        """The model, loaded now if need be, by a thread of its own. Raises CheckpointError.
+        """The model, loaded now if need be, by a thread of its own. Raises CheckpointError; BusyError where too
+        many are being brought already.
 
         waiting: called a few times a second meanwhile; what it raises ends the waiting, and the model comes all the
         same, for others and for later.
@@ -68,6 +70,8 @@ class ModelShelf:
         with self._lock:
             loading = self._loading.get(name)
             if loading is None:
+                if len(self._loading) >= MOST_LOADING:
+                    raise BusyError(f"{MOST_LOADING} other models are being loaded. Try again in a minute.")
                 loading = self._loading[name] = Future()
                 threading.Thread(target=self._bring, args=(name, loading), name="load-model", daemon=True).start()
         while not wait([loading], _LOOK_S).done:

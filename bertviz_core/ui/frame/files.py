@@ -37,7 +37,7 @@ from bertviz_core.ui.frame.visitor import read_network, read_visitor, work_for
 
 LOG = logging.getLogger(__name__)
 KEPT_S = 120.0  # a browser comes for its file at once; a slow one has it whole by then, or holds it itself
-MOST = 32  # files that wait to be made
+MOST = 54  # files that wait to be made; three quarters are a class
 _GONE = "This file was offered by a page that has changed since. Choose it again, or load the page again."
 _MADE = "A file is being made for you already. Choose this one again when you have it."
 _CROWDED = "Many files are to be made for your address already. Choose it again in a minute."

@@ -45,9 +45,8 @@ def _is_read_as_typed(view: View) -> bool:
 def show_verdict(view: View) -> None:
     """Both sentences, how likely the second follows the first, and the two logits behind it."""
     other = "" if _is_read_as_typed(view) else "; the model reads other tokens"
-    with open_step_card(
-        view, _SHARES, "The verdict", f"A and B, as you wrote them{other}", worked=_SHARES.fix(relation=0)
-    ):
+    written = "A and B, as you wrote them" if view.pair else "A, as you wrote it"
+    with open_step_card(view, _SHARES, "The verdict", f"{written}{other}", worked=_SHARES.fix(relation=0)):
         st.html(_STYLE + _render_pair(view))
         shares = draw_share_bars(view, view.trace[_SHARES], RELATIONS, PREDICTION, "probability", _ROW)
         logits = draw_bars(
