@@ -125,8 +125,8 @@ def test_the_keyboard_alone_leads_there_and_back(app):
     app.settle()
     press(app, "ArrowRight", "Enter")
     app.page.wait_for_selector("[data-ring]")
-    assert "attention.self.probs[head=5,query=8," in app.query["walk"]
     app.page.wait_for_function("() => document.activeElement.id === 'bv-drawer-title'")
+    assert "attention.self.probs[head=5,query=8," in app.query["walk"]
     press(app, "Escape")
     app.page.wait_for_function("() => document.activeElement.matches('.bvc-stage')")
     press(app, "Escape")

@@ -83,13 +83,19 @@ class ModelShelf:
 
     def _bring(self, name: str, loading: Future[Model]) -> None:
         try:
-            loading.set_result(self._models.get(name) or self._load(name))
-        except BaseException as error:  # whoever waits is told
+            model = self._models.get(name) or self._load(name)
+        except BaseException as error:  # whoever waits is told; whoever asks after that has it tried anew
+            self._end_loading(name)
             loading.set_exception(error)
+        else:
+            self._end_loading(name)
+            loading.set_result(model)
         finally:
-            with self._lock:
-                del self._loading[name]
             del loading  # as above
+
+    def _end_loading(self, name: str) -> None:
+        with self._lock:
+            del self._loading[name]
 
     def adopt(self, key: str, model: Model) -> None:
         """Keep a model that was made here under a key of its own, as one that was loaded: under the same bound."""
