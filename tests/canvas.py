@@ -41,10 +41,12 @@ def look(before, after=None, show=AFTER, token=None, head=None):
     return View("", None, before.encoding, outcome, chosen, PALETTES["light"], "row")
 
 
-def draw(view, component=None, start=None, strip=""):
-    """What the canvas is given. start: the first row of its window; strip: of a layer, the one that is seen whole."""
+def draw(view, component=None, start=None, strip="", rows=None):
+    """What the canvas is given. start: the first row of its window, or rows: all of them; strip: of a layer, the one
+    that is seen whole."""
     chosen = view.chosen
-    window = choose_rows(chosen.token, len(view.trace.tokens), start, count_rows(view.trace.model.config, strip))
+    most, total = count_rows(view.trace.model.config, strip), len(view.trace.tokens)
+    window = rows or choose_rows(chosen.token, total, start, most)
     spot = Spot(chosen.layer, chosen.head, chosen.token, component, window)
     return make_data(view, Place("layer" if strip else "pass", spot, 0, strip))
 

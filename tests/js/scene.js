@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { Canvas } from "../../bertviz_core/ui/components/canvas/canvas.js";
 import { clock, makeElement, openPage } from "./page.js";
 
-const PASS = readFileSync(new URL("pass.json", import.meta.url), "utf-8");
+const PASS = readFileSync(new URL("passes/small.json", import.meta.url), "utf-8");
 
 // What the server sends, with some of it changed.
 export function makeData(place = {}, more = {}) {

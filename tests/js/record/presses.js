@@ -1,0 +1,103 @@
+// All of the canvas that can be pointed at or pressed, each in a fresh copy of its scene, and what comes of it.
+
+import { round } from "./lines.js";
+import { nameElement, Visit } from "./visit.js";
+
+const KEYS = [
+  "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Ctrl ArrowLeft", "Ctrl ArrowRight", "Shift ArrowLeft", "Shift ArrowRight",
+  "PageUp", "PageDown", "Home", "End", "Enter", "Escape", "[", "]", "{", "}", " ", "?", "x",
+];
+const SOON = 100; // milliseconds after which what was chosen has been sent
+
+export function listPresses(scene) {
+  return [...listPointed(scene), ...listClicked(scene), ...listButtons(scene), ...listKeys(scene)];
+}
+
+// The middle of each cell and of each shape that is drawn.
+function listPoints({ canvas: { painter, sketches, frame } }) {
+  const cells = painter.pen.drawn.filter(({ does }) => does === "fillRect").map(({ given: [x, y, w, h] }) => [x + w / 2, y + h / 2]);
+  const shapes = Object.values(sketches).flatMap(({ shown }) => [...shown.values()].map(({ element }) => element)).flatMap(findMiddle);
+  const titles = Object.values(frame.parts).filter(({ a, w }) => a > 0.5 && w > 1).map(({ x, w }) => [x + w / 2, frame.top - 12]);
+  const all = [...cells, ...titles, ...shapes].map((point) => point.map((each) => Math.round(each * 2) / 2));
+  return [...new Map(all.map((point) => [point.join(), point])).values()];
+}
+
+function findMiddle({ tagName, attributes: { x, y, width, height, cx, cy } }) {
+  const numbers = { rect: [Number(x) + width / 2, Number(y) + height / 2], text: [Number(x), y - 4], circle: [Number(cx), Number(cy)] };
+  return numbers[tagName] ? [numbers[tagName]] : [];
+}
+
+// What stands at a point, as it is told under the picture.
+function listPointed(scene) {
+  const visit = new Visit(scene);
+  const lines = listPoints(visit).map((point) => {
+    visit.point(point);
+    const { hover, stage, at } = visit.canvas;
+    if (Math.abs((hover?.where?.row ?? at) - at) > 1) return ""; // of rows the chosen one and those beside it
+    return hover && `at ${point.map(round).join(" ")} ${tellTarget(hover)}, ${stage.style.cursor}: ${visit.find(".bvc-readout").textContent}`;
+  });
+  return [...new Set(lines.filter(Boolean)), `at ${lines.filter((line) => line === null).length} more points: nothing`];
+}
+
+function tellTarget(target) {
+  if (!target) return "nothing";
+  const { part, where, layer, word, strip, stage } = target;
+  const said = Object.entries({ stage: stage?.id, ...where, layer, word, strip }).filter(([, value]) => value !== undefined);
+  return [part, ...said.map(([name, value]) => `${name} ${value}`)].join(" ");
+}
+
+// One press on each kind of what can be pointed at.
+function listClicked(scene) {
+  const visit = new Visit(scene);
+  const kinds = new Map();
+  for (const point of listPoints(visit)) {
+    visit.point(point);
+    const { part, where: { row, head } = {}, layer, word, strip } = visit.canvas.hover ?? {};
+    const kind = JSON.stringify([part, row === visit.canvas.at, head, layer, word, strip]);
+    if (!kinds.has(kind)) kinds.set(kind, { point, told: tellTarget(visit.canvas.hover) });
+  }
+  return [...kinds.values()].map(({ point, told }) => `press ${told}: ${tryOut(scene, (fresh) => fresh.click(point))}`);
+}
+
+function listButtons(scene) {
+  const count = new Visit(scene).parent.querySelectorAll("button").length;
+  return Array.from({ length: count }, (_, i) => {
+    let name = "";
+    const outcome = tryOut(scene, (fresh) => {
+      const button = fresh.parent.querySelectorAll("button")[i];
+      name = nameElement(button);
+      button.focus();
+      button.click();
+    });
+    return `press ${name}: ${outcome}`;
+  });
+}
+
+function listKeys(scene) {
+  return KEYS.map((key) => `key ${key}: ${tryOut(scene, (fresh) => {
+    if (document.activeElement === document.body) fresh.enter();
+    fresh.type(key);
+  })}`);
+}
+
+// What is another thing after something was done.
+function tryOut(scene, act) {
+  const visit = new Visit(scene);
+  const before = look(visit);
+  visit.sent = [];
+  act(visit);
+  visit.skip(SOON);
+  const now = look(visit);
+  const changed = Object.keys(now).filter((name) => now[name] !== before[name]).map((name) => `${name} ${now[name]}`);
+  return [...changed, ...visit.listSent().filter((line) => !line.startsWith('sent ["lit",null'))].join("; ") || "nothing";
+}
+
+function look({ canvas, find, parent }) {
+  const said = Object.fromEntries(Object.entries(canvas.place).map(([name, value]) => [name, JSON.stringify(value)]));
+  const { group, first, cursor, quiet, player: { playing, speed, time } } = canvas;
+  return {
+    ...said, group, first, cursor: cursor && tellTarget(cursor), quiet, playing, speed, time: round(time),
+    focus: nameElement(document.activeElement), says: find.call({ parent }, ".bvc-live").textContent.slice(0, 60),
+    help: find.call({ parent }, ".bvc-help").open,
+  };
+}
