@@ -10,7 +10,7 @@ const NAMES = [[MONO, "mono"], [SANS, "sans"], ["var(--bvc-", "(--"], ["stroke=(
 const PLACES = { // what is written without its name, in this order
   rect: ["x", "y", "width", "height"], line: ["x1", "y1", "x2", "y2"], circle: ["cx", "cy", "r"], text: ["x", "y", "font-size", "font-family"], path: ["d"],
 };
-const NEAR = 6; // lines that may stand between two that are written as one
+const NEAR = 12; // lines that may stand between two that are written as one
 
 // With as many digits as are worth comparing.
 export function round(value) {
@@ -18,25 +18,32 @@ export function round(value) {
   return String(Number(Math.abs(number) < 1 ? number.toPrecision(3) : number.toFixed(2)));
 }
 
+// Of what is painted, not of what is said: there each digit counts.
 function shorten(text) {
   const rounded = text.replace(/rgb\(\d+,\d+,\d+\)/g, writeColor).replace(/-?\d+\.\d{2,}(?:e-?\d+)?/g, round);
   return NAMES.reduce((short, [long, name]) => short.replaceAll(long, name), rounded);
 }
 
+function writeElement(element) {
+  const tag = (begin) => begin.replace(/ ([\w:-]+)="([^"]*)"/g, (given, name) => (/^(title|aria-.*)$/.test(name) ? given : shorten(given)));
+  return writeHtml(element).replace(/<[^>]*>/g, tag);
+}
+
 // An element and all in it; without: the selector of what is left out.
 export function listElements(element, without = "none", deep = 0) {
   const indent = " ".repeat(deep);
-  const [begin] = /^<[^>]*>/.exec(shorten(writeHtml(element)));
   if (element.matches(without)) return [];
+  const html = writeElement(element);
+  const [begin] = /^<[^>]*>/.exec(html);
   const plain = element.querySelectorAll("*").every(({ tagName }) => INLINE.includes(tagName));
-  const whole = shorten(writeHtml(element)).replace(/<\/\w+>$/, "");
+  const whole = html.replace(/<\/\w+>$/, "");
   if (plain && (whole.length < SHORT || !element.children.length)) return [indent + whole, ...listPens(element, indent)];
   const inside = element.childNodes.flatMap((each) => (typeof each === "string" ? listText(each, deep) : listElements(each, without, deep + 1)));
   return [indent + begin, ...listPens(element, indent), ...inside];
 }
 
 function listText(text, deep) {
-  return text.trim() ? [`${" ".repeat(deep + 1)}“${shorten(text)}”`] : [];
+  return text.trim() ? [`${" ".repeat(deep + 1)}“${text}”`] : [];
 }
 
 // Shapes of a layer of the picture, each with its key: where it stands, what it says, and how it is painted.
@@ -48,7 +55,7 @@ function writeShape({ tagName, attributes, textContent }) {
   const named = PLACES[tagName] ?? [];
   const where = named.map((name) => attributes[name]).join(" ");
   const others = Object.entries(attributes).filter(([name]) => !named.includes(name)).map(([name, value]) => `${name}=${value}`);
-  return shorten([tagName, where, ...(textContent ? [`“${textContent}”`] : []), ...others].join(" "));
+  return [tagName, shorten(where), ...(textContent ? [`“${textContent}”`] : []), shorten(others.join(" "))].join(" ").trimEnd();
 }
 
 function listPens({ pen }, indent) {
@@ -94,12 +101,12 @@ function writeColor(color) {
 }
 
 // Lines that stand near each other and differ in numbers, colours and quoted words alone become one, with all of these: {0 1 2}.
-export function joinAlike(lines) {
+export function joinAlike(lines, near = NEAR) {
   const groups = [];
   for (const line of lines) {
     const words = line.split(/(#[\da-f]{6}|−?\d+(?:\.\d+)?|“[^”]*”)/);
     const form = words.filter((_, i) => i % 2 === 0).join("#");
-    const known = groups.slice(-NEAR).find((each) => each.form === form);
+    const known = groups.slice(-near).find((each) => each.form === form);
     if (known) known.all.push(words);
     else groups.push({ form, all: [words] });
   }
@@ -114,11 +121,22 @@ function joinWord(word, i, all) {
   return even ? `{${word} +${pitch} to ${given.at(-1)}}` : `{${given.join(" ")}}`;
 }
 
-// What differs from lines of before: what has come or has become another thing, and what is gone.
+// What differs from lines of before: what is gone, and what has come or has become another thing.
 export function listChanges(before, after) {
   const now = new Set(after.map(nameLine));
-  const [gone, come] = [before.filter((line) => !now.has(nameLine(line))), after.filter((line) => !before.includes(line))];
-  return [...gone.map((line) => `- ${nameLine(line)}`), ...come.map((line) => `+ ${line}`)];
+  const gone = listMore(before, after).filter((line) => !now.has(nameLine(line)));
+  return [...gone.map((line) => `- ${nameLine(line)}`), ...listMore(after, before).map((line) => `+ ${line}`)];
+}
+
+// The lines that are not among others, or there not as often.
+export function listMore(lines, others) {
+  const left = new Map();
+  for (const line of others) left.set(line, (left.get(line) ?? 0) + 1);
+  return lines.filter((line) => {
+    const count = left.get(line) ?? 0;
+    left.set(line, count - 1);
+    return count <= 0;
+  });
 }
 
 // What a line is about: of an element how it is named, of others what stands before the colon, or all of it.

@@ -29,8 +29,13 @@ class Pen {
   clip() {}
 }
 
+// Of another canvas the image that was put on it last.
+function copy(given) {
+  return given?.pen ? given.pen.drawn.at(-1)?.given[0] ?? null : given;
+}
+
 export function openPen() {
   const pen = new Pen();
-  for (const does of DRAWN) pen[does] = (...given) => pen.drawn.push({ does, given, color: pen.fillStyle, depth: pen.globalAlpha });
+  for (const does of DRAWN) pen[does] = (...given) => pen.drawn.push({ does, given: given.map(copy), color: pen.fillStyle, depth: pen.globalAlpha });
   return pen;
 }

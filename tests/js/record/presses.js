@@ -7,10 +7,11 @@ const KEYS = [
   "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Ctrl ArrowLeft", "Ctrl ArrowRight", "Shift ArrowLeft", "Shift ArrowRight",
   "PageUp", "PageDown", "Home", "End", "Enter", "Escape", "[", "]", "{", "}", " ", "?", "x",
 ];
+const STOPS = ["1", "6", "10"]; // that are pressed; the others are no others
 const SOON = 100; // milliseconds after which what was chosen has been sent
 
 export function listPresses(scene) {
-  return [...listPointed(scene), ...listClicked(scene), ...listButtons(scene), ...listKeys(scene)];
+  return [...(scene.presses === "acts" ? [] : listPointed(scene)), ...listClicked(scene), ...listButtons(scene), ...listKeys(scene)];
 }
 
 // The middle of each cell and of each shape that is drawn.
@@ -60,16 +61,15 @@ function listClicked(scene) {
 }
 
 function listButtons(scene) {
-  const count = new Visit(scene).parent.querySelectorAll("button").length;
-  return Array.from({ length: count }, (_, i) => {
-    let name = "";
-    const outcome = tryOut(scene, (fresh) => {
-      const button = fresh.parent.querySelectorAll("button")[i];
-      name = nameElement(button);
-      button.focus();
-      button.click();
-    });
-    return `press ${name}: ${outcome}`;
+  const all = new Visit(scene).parent.querySelectorAll("button");
+  return all.flatMap((button, i) => {
+    const [does, value] = (button.dataset.does ?? "").split(":");
+    if (does === "stop" && !STOPS.includes(value)) return [];
+    return [`press ${nameElement(button)}: ${tryOut(scene, (fresh) => {
+      const same = fresh.parent.querySelectorAll("button")[i];
+      same.focus();
+      same.click();
+    })}`];
   });
 }
 

@@ -4,10 +4,10 @@ import { WALK } from "./scenes_walk.js";
 
 /**
  * like: the scene that it is compared with, "FILE: NAME", of which only what differs is written; else the first of its file.
- * pass: whose numbers; more: of what is sent; around: HTML beside the picture; presses: all that can be pressed is;
+ * pass: whose numbers; more: of what is sent; around: HTML beside the picture; presses: all that can be pressed is, "acts": without what is told where one only points;
  * rests: whether one waits until nothing moves.
  * @typedef {{ name: string, like?: string, pass?: string, place?: object, more?: object | ((data: any) => object), size?: string,
- *   page?: object, around?: string, does?: (visit: import("./visit.js").Visit) => void, presses?: boolean, rests?: boolean }} Scene
+ *   page?: object, around?: string, does?: (visit: import("./visit.js").Visit) => void, presses?: boolean | "acts", rests?: boolean }} Scene
  */
 
 const INSIDE = "encoder.layer.1.";
@@ -51,10 +51,10 @@ function openSheet(visit, name, top = 300) {
 const PASS = [
   { name: "at rest", presses: true },
   { name: "the first layer and another token", place: { layer: 0, token: 2 } },
-  { name: "a component", place: { component: 3 }, presses: true },
+  { name: "a component", place: { component: 3 }, presses: "acts" },
   { name: "without words", pass: "without-words" },
   { name: "several first words", more: tie },
-  { name: "an example", more: ({ examples }) => ({ sentence: examples[1].text }), presses: true },
+  { name: "an example", more: ({ examples }) => ({ sentence: examples[1].text }), presses: "acts" },
   { name: "without special tokens", does: (visit) => visit.press("quiet") },
   { name: "a cell is pointed at", does: point("output.0", { row: 2, column: 3 }) },
   { name: "a ribbon is pointed at", does: (visit) => visit.point([700, 180]) },
@@ -71,7 +71,7 @@ const PASS = [
     visit.click([600, 50]);
     visit.skip(200);
   } },
-  { name: "help is open", does: type("?"), presses: true },
+  { name: "help is open", does: type("?"), presses: "acts" },
   { name: "narrow", size: "narrow" },
   { name: "on a projector", size: "projector" },
 ];
@@ -86,47 +86,47 @@ const LAYER = [
   )),
   { name: "a head is pointed at", place: { level: "layer" }, does: point("weights", { head: 1, row: 2, key: 0 }) },
   { name: "the cursor", place: { level: "layer" }, does: type("ArrowRight", "ArrowRight", "ArrowRight", "ArrowDown") },
-  { name: "the cursor on a title", place: { level: "layer", token: 0 }, does: type("ArrowRight", "Ctrl ArrowRight", "ArrowUp"), presses: true },
-  { name: "a strip seen whole", pass: "whole", presses: true },
-  { name: "a strip seen whole, low", like: "layer: a strip seen whole", pass: "whole", size: "low" },
+  { name: "the cursor on a title", place: { level: "layer", token: 0 }, does: type("ArrowRight", "Ctrl ArrowRight", "ArrowUp"), presses: "acts" },
+  { name: "a strip seen whole", pass: "whole", presses: "acts" },
+  { name: "a strip seen whole, low", like: "canvas-layer: a strip seen whole", pass: "whole", size: "low" },
   { name: "narrow", place: { level: "layer" }, size: "narrow" },
 ];
 
 const HEAD = [
   { name: "at rest", place: { level: "head" }, presses: true },
   { name: "in the dark", place: { level: "head" }, more: darken },
-  { name: "another head, whose numbers are on their way", place: { level: "head", head: 1 }, presses: true },
+  { name: "another head, whose numbers are on their way", place: { level: "head", head: 1 }, presses: "acts" },
   { name: "another token", place: { level: "head", token: 3 } },
   { name: "why it is shown is not told", place: { level: "head" }, more: { why: "" } },
   ...["weight", "query", "context"].map((name) => ({ name: `explained: ${name}`, place: { level: "head" }, does: explain(name) })),
   { name: "a weight is pointed at", place: { level: "head" }, does: point("matrix", { row: 2, key: 0 }) },
-  { name: "the cursor", place: { level: "head" }, does: type("Enter", "ArrowLeft", "ArrowDown"), presses: true },
+  { name: "the cursor", place: { level: "head" }, does: type("Enter", "ArrowLeft", "ArrowDown"), presses: "acts" },
   { name: "narrow", place: { level: "head" }, size: "narrow" },
 ];
 
-const PRESSED = ["layer changed", "pass difference", "head rules"];
+const PRESSED = ["pass difference", "head rules"];
 // After changes: a head is off and a token another one, the difference that makes; other rules, and numbers put in their place.
 const CHANGED = ["pass", "layer", "head"].flatMap((level) => ["changed", "difference", "rules"].map((pass) => (
-  { name: `${level}, ${pass}`, like: `${level}: at rest`, pass, place: { level }, presses: PRESSED.includes(`${level} ${pass}`) }
+  { name: `${level}, ${pass}`, like: `canvas-${level}: at rest`, pass, place: { level }, presses: PRESSED.includes(`${level} ${pass}`) }
 )));
 
 const LONG = [
   { name: "the pass", pass: "long", presses: true },
   { name: "the layer", pass: "long", place: { level: "layer" } },
   { name: "the head", pass: "long", place: { level: "head" }, presses: true },
-  { name: "a padding token", pass: "long", place: { level: "head", token: 18 } },
+  { name: "a padding token", like: "canvas-long: the head", pass: "long", place: { level: "head", token: 18 } },
   { name: "a token out of sight", pass: "long", place: { token: 3 } },
   { name: "low", pass: "long", size: "low" },
-  { name: "low, the rail is dragged down", like: "long: low", pass: "long", size: "low", does: drag },
-  { name: "low, further rows have come", like: "long: low", pass: "long", size: "low", does: (visit) => {
+  { name: "low, the rail is dragged down", like: "canvas-long: low", pass: "long", size: "low", does: drag },
+  { name: "low, further rows have come", like: "canvas-long: low", pass: "long", size: "low", does: (visit) => {
     drag(visit);
     visit.wait(200);
     visit.show({}, ({ window }) => ({ window: { ...window, start: 16, stop: 22 } }));
   } },
-  { name: "low, by wheel", like: "long: low", pass: "long", size: "low", does: (visit) => {
+  { name: "low, by wheel", like: "canvas-long: low", pass: "long", size: "low", does: (visit) => {
     for (const deltaY of [30, 30, -120]) visit.canvas.stage.send("wheel", { deltaX: 0, deltaY });
   } },
-  { name: "low, the cursor goes down and up", like: "long: low", pass: "long", size: "low", does: type("ArrowDown", "ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp", "PageUp") },
+  { name: "low, the cursor goes down and up", like: "canvas-long: low", pass: "long", size: "low", does: type("ArrowDown", "ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp", "PageUp") },
 ];
 
 function drag(visit) {
@@ -140,14 +140,16 @@ const PHONE = [
   ...Object.entries(GROUPS).flatMap(([level, groups]) => groups.map((group) => (
     { name: `${level}, group ${group}`, size: "phone", place: { level }, does: (visit) => visit.canvas.chrome.choose(group), presses: group === 1 && level !== "head" }
   ))),
-  { name: "a sheet from below", like: "phone: head, group 1", size: "phone", place: { level: "head" }, around: SHEET, does: (visit) => openSheet(visit, "weight") },
-  { name: "a sheet over all but one row", like: "phone: layer, group 3", size: "phone", place: { level: "layer" }, around: SHEET, does: (visit) => openSheet(visit, "output", 90) },
-  { name: "a swipe to the next stage", like: "phone: layer, group 1", size: "phone", place: { level: "layer" }, does: (visit) => visit.touch([300, 200], [200, 210]) },
-  { name: "a tap on a small cell", like: "phone: layer, group 0", size: "phone", place: { level: "layer" }, does: (visit) => visit.click([120, 100], { pointerType: "touch" }) },
-  { name: "a finger rests", like: "phone: layer, group 0", size: "phone", place: { level: "layer" }, does: (visit) => visit.touch([120, 100], [122, 101], 400) },
+  { name: "a sheet from below", like: "canvas-phone: head, group 1", size: "phone", place: { level: "head" }, around: SHEET, does: (visit) => openSheet(visit, "weight") },
+  { name: "a sheet over all but one row", like: "canvas-phone: layer, group 3", size: "phone", place: { level: "layer" }, around: SHEET, does: (visit) => openSheet(visit, "output", 90) },
+  { name: "a swipe to the next stage", like: "canvas-phone: layer, group 1", size: "phone", place: { level: "layer" }, does: (visit) => visit.touch([300, 200], [200, 210]) },
+  { name: "a tap on a small cell", like: "canvas-phone: layer, group 0", size: "phone", place: { level: "layer" }, does: (visit) => visit.click([120, 100], { pointerType: "touch" }) },
+  { name: "a finger rests", like: "canvas-phone: layer, group 0", size: "phone", place: { level: "layer" }, does: (visit) => visit.touch([120, 100], [122, 101], 400) },
   { name: "a long sentence, pass", size: "phone", pass: "long" },
   { name: "a long sentence, head", size: "phone", pass: "long", place: { level: "head" } },
 ];
 
 /** @type {Record<string, Scene[]>} */
-export const SCENES = { pass: PASS, layer: LAYER, head: HEAD, changed: CHANGED, long: LONG, phone: PHONE, ...WALK };
+export const SCENES = {
+  "canvas-pass": PASS, "canvas-layer": LAYER, "canvas-head": HEAD, "canvas-changed": CHANGED, "canvas-long": LONG, "canvas-phone": PHONE, ...WALK,
+};

@@ -27,7 +27,7 @@ function goTo(stop, part) {
 function listStop(stop) {
   const place = { stop };
   return [
-    { name: "as it ends", like: "walk: it plays", place, presses: PRESSED.includes(stop) },
+    { name: "as it ends", like: "canvas-walk: it plays", place, presses: PRESSED.includes(stop) && "acts" },
     ...MOMENTS.map((part) => ({ name: `after ${part} of its time`, rests: false, does: goTo(stop, part) })),
     ...Object.entries(OTHERS).filter(([, { stops }]) => stops.includes(stop)).map(([name, { scene }]) => ({ name, ...scene, place })),
   ];
@@ -57,22 +57,22 @@ const PLAYED = [
     visit.skip(3000);
     visit.press("play");
     visit.wait(200);
-  }, presses: true },
+  }, presses: "acts" },
   { name: "twice as fast", does: (visit) => {
     visit.press("play");
     visit.press("speed");
     visit.skip(1000);
   } },
-  { name: "step by step", place: { stop: 6 }, does: (visit) => {
+  { name: "step by step", like: "canvas-stop-6: as it ends", place: { stop: 6 }, does: (visit) => {
     visit.enter();
     visit.type("Shift ArrowLeft", "Shift ArrowLeft");
   } },
-  { name: "a word of the sentence is pointed at", place: { stop: 3 }, does: (visit) => visit.find("[data-part]").send("pointerover") },
-  { name: "it is over", place: { stop: 10 }, does: (visit) => {
+  { name: "a word of the sentence is pointed at", like: "canvas-stop-3: as it ends", place: { stop: 3 }, does: (visit) => visit.find("[data-part]").send("pointerover") },
+  { name: "it is over", like: "canvas-stop-10: as it ends", place: { stop: 10 }, does: (visit) => {
     visit.press("play");
     visit.skip(500);
   } },
 ];
 
 /** @type {Record<string, import("./scenes.js").Scene[]>} */
-export const WALK = { walk: PLAYED, ...Object.fromEntries(STOPS.map((stop) => [`stop-${stop}`, listStop(stop)])) };
+export const WALK = { "canvas-walk": PLAYED, ...Object.fromEntries(STOPS.map((stop) => [`canvas-stop-${stop}`, listStop(stop)])) };

@@ -146,8 +146,7 @@ function middle({ x, y, w, h }) {
 }
 
 // Which element that is, in few words.
-export function nameElement(element) {
-  const { tagName, className, attributes } = element;
-  const said = Object.entries(attributes).filter(([name]) => /^data-|^aria-label|^id/.test(name)).map(([name, value]) => `${name}=${value}`);
-  return [tagName, className, ...said].filter(Boolean).join(" ");
+export function nameElement({ tagName, className, attributes }) {
+  const said = Object.entries(attributes).filter(([name]) => /^data-|^id/.test(name)).map(([name, value]) => `${name}=${value}`);
+  return [tagName, ...(attributes["aria-label"] ? [`“${attributes["aria-label"]}”`] : [className, ...said])].filter(Boolean).join(" ");
 }
