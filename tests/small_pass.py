@@ -34,9 +34,10 @@ def round_floats(value):
     return [round_floats(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def load_small_model(folder, kind="masked-lm"):
-    """2 layers of 2 heads, 8 numbers wide."""
-    return bv.load_model(random_checkpoint(Path(folder) / kind, kind=kind, **SIZES))
+def load_small_model(folder, kind="masked-lm", **sizes):
+    """2 layers of 2 heads, 8 numbers wide, unless other sizes are given."""
+    name = "-".join([kind, *map(str, sizes.values())])
+    return bv.load_model(random_checkpoint(Path(folder) / name, kind=kind, **{**SIZES, **sizes}))
 
 
 def list_small_passes(folder) -> Iterator[tuple[str, dict]]:
@@ -54,6 +55,8 @@ def list_small_passes(folder) -> Iterator[tuple[str, dict]]:
     yield "difference", draw(see(trace, changed, show=DIFFERENCE))
     yield "rules", draw(see(trace, trace.with_changes(RULES)))
     yield "without-words", draw(see(bv.run(load_small_model(folder, "base"), TEXT)))
+    deep = load_small_model(folder, num_hidden_layers=13, num_attention_heads=4)
+    yield "deep", draw(see(bv.run(deep, TEXT), head=(6, 3)))
     long = bv.run(model, LONG["text"], LONG["pair"], pad_to=22)
     yield "long", draw(replace(look(long, token=15, head=(1, 0)), **LONG), rows=WINDOW)
 

@@ -70,7 +70,7 @@ export function openDocument(more = {}) {
     constructor(x, y, width, height) { Object.assign(this, { x, y, width, height, left: x, top: y, right: x + width, bottom: y + height }); }
   }
   const { window } = openPage({
-    document, Element, HTMLInputElement: Element, DOMRect, ...observers, localStorage, sessionStorage, navigator: { clipboard: { writeText } },
+    document, Element, HTMLInputElement: Element, DOMRect, ...observers, localStorage, sessionStorage, getComputedStyle: () => ({ overflowY: "visible", paddingLeft: "20px", paddingRight: "30px" }), navigator: { clipboard: { writeText } },
     OffscreenCanvas: class { getContext() { return (this.pen ??= openPen()); } },
     ImageData: class { constructor(wide, high) { this.data = new Uint8ClampedArray(4 * wide * high); } },
     ...more,

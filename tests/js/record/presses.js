@@ -10,8 +10,22 @@ const KEYS = [
 const STOPS = ["1", "6", "10"]; // that are pressed; the others are no others
 const SOON = 100; // milliseconds after which what was chosen has been sent
 
+/** @type {Record<string, ((scene: import("./scenes.js").Scene) => string[])[]>} what is tried of a scene */
+const TRIED = {
+  all: [listPointed, listSpoken, listClicked, listButtons, listKeys], acts: [listSpoken, listClicked, listButtons, listKeys], words: [listSpoken],
+};
+
 export function listPresses(scene) {
-  return [...(scene.presses === "acts" ? [] : listPointed(scene)), ...listClicked(scene), ...listButtons(scene), ...listKeys(scene)];
+  return TRIED[scene.presses].flatMap((list) => list(scene));
+}
+
+// What the words of a stop's sentence are about: what keeps its colour while one of them is pointed at.
+function listSpoken(scene) {
+  const { parent, canvas } = new Visit(scene);
+  return parent.querySelectorAll("[data-part]").map((word) => {
+    word.send("pointerover");
+    return `at the word “${word.textContent}”: ${JSON.stringify(canvas.lights)} row ${canvas.pointed}`;
+  });
 }
 
 // The middle of each cell and of each shape that is drawn.
@@ -28,11 +42,20 @@ function findMiddle({ tagName, attributes: { x, y, width, height, cx, cy } }) {
   return numbers[tagName] ? [numbers[tagName]] : [];
 }
 
+// The points of a scene, one after the other, each with what is told of it; the picture is not drawn for each.
+function pointAtAll(scene, tell) {
+  const visit = new Visit(scene);
+  const points = listPoints(visit);
+  visit.canvas.draw = () => {};
+  return points.map((point) => {
+    visit.point(point);
+    return tell(point, visit);
+  });
+}
+
 // What stands at a point, as it is told under the picture.
 function listPointed(scene) {
-  const visit = new Visit(scene);
-  const lines = listPoints(visit).map((point) => {
-    visit.point(point);
+  const lines = pointAtAll(scene, (point, visit) => {
     const { hover, stage, at } = visit.canvas;
     if (Math.abs((hover?.where?.row ?? at) - at) > 1) return ""; // of rows the chosen one and those beside it
     return hover && `at ${point.map(round).join(" ")} ${tellTarget(hover)}, ${stage.style.cursor}: ${visit.find(".bvc-readout").textContent}`;
@@ -49,14 +72,12 @@ function tellTarget(target) {
 
 // One press on each kind of what can be pointed at.
 function listClicked(scene) {
-  const visit = new Visit(scene);
   const kinds = new Map();
-  for (const point of listPoints(visit)) {
-    visit.point(point);
-    const { part, where: { row, head } = {}, layer, word, strip } = visit.canvas.hover ?? {};
-    const kind = JSON.stringify([part, row === visit.canvas.at, head, layer, word, strip]);
-    if (!kinds.has(kind)) kinds.set(kind, { point, told: tellTarget(visit.canvas.hover) });
-  }
+  pointAtAll(scene, (point, { canvas: { hover, at } }) => {
+    const { part, where: { row, head } = {}, layer, word, strip } = hover ?? {};
+    const kind = JSON.stringify([part, row === at, head, layer, word, strip]);
+    if (!kinds.has(kind)) kinds.set(kind, { point, told: tellTarget(hover) });
+  });
   return [...kinds.values()].map(({ point, told }) => `press ${told}: ${tryOut(scene, (fresh) => fresh.click(point))}`);
 }
 

@@ -12,23 +12,25 @@ const DATA = {
   cell: null, operands: [], own: false, token: 1, place: "layer 1 · “cat”", caption: {}, colors: { text: "#1b1d21", surface: "#fff" }, address: null,
 };
 const TOKENS = ["the", "cat", "sat"].map((text, i) => `<button data-token="${i}" aria-checked="${i === 1}">${text}</button>`).join("");
+const MENUS = `<details class="bv-save" open><button data-save-not="">what is saved</button></details><div class="stPageLink"><a href="?head=1">to the first page</a></div>
+<table><tr><td><button data-more="">more rows</button></td></tr></table><div class="bv-symbols">a long formula</div><input value="">`;
 const ROWS = [0, 1].map((i) => `<tr><td><button data-cell="a[token=${i}]">${i}</button></td><td><button data-into="c[token=${i}]" tabindex="-1">in</button></td></tr>`).join("");
 const SAYING = [
   ["step", "b[token=2]"], ["keep", "2"], ["head", "1,2"], ["story", "x"], ["choose", "face=Before"], ["copy", "a text"], ["skip", ""], ["write", ""],
-  ["run", ""], ["more", ""], ["fold", ""], ["present", ""],
+  ["run", ""], ["fold", ""], ["present", ""],
 ].map(([name, value]) => `<button data-${name}="${value}">${name}</button>`).join("");
 const PANELS = `<div class="st-key-headline"><h1>What looks at what</h1></div><div class="st-key-tokens bv-chips" data-roving>${TOKENS}</div>
 <section class="st-key-panel-first"><p class="bv-said"><b>Attention weights</b></p><p class="bv-says">of one head</p>
 <div class="st-key-chart-first" role="figure" aria-label="Attention weights"><div class="js-plotly-plot"></div></div></section>
 <section class="st-key-panel-second"><p class="bv-said"><b>Values</b></p><table data-roving>${ROWS}</table></section>
 <section class="st-key-panel-third"><p class="bv-said"><b>More</b></p>${SAYING}<a href="?x=1" data-step="l">link</a><i tabindex="0" data-token="2">sat</i>
-<div class="st-key-editor"><button aria-expanded="false">Edit</button></div></section>`;
+<div class="st-key-editor"><button aria-expanded="false">Edit</button></div></section>${MENUS}`;
 const DRAWER = `<div class="st-key-drawer"><div><div class="st-key-drawer-body"><h2 id="bv-drawer-title" tabindex="-1">A number</h2>
 <nav><button data-keep="1">back</button></nav><table><tr><td><button data-step="o[token=0]">0.5</button></td></tr></table><button data-close="">Close</button></div></div></div>`;
 
 function writePage(parts) {
   const app = 'class="stApp" data-test-script-state="notRunning" data-test-connection-state="CONNECTED"';
-  return `<div ${app}><div class="stMain">${parts}</div><div id="listens"><div class="bv-live" role="status" aria-live="polite"></div></div></div>`;
+  return `<div ${app}><div class="stMain"><div class="stMainBlockContainer">${parts}</div></div><div id="listens"><div class="bv-live" role="status" aria-live="polite"></div></div></div>`;
 }
 
 // A page on which the listener listens, with a chart.
@@ -38,7 +40,11 @@ function listen(name, { chart = "map", data = {}, parts = PANELS, does = () => {
     name, html: writePage(parts), presses, open: () => ({ ...openHistory(address), innerWidth: width }), does,
     start: (shown) => {
       Object.assign(shown.document.boxes, AROUND);
-      for (const panel of shown.findAll("section, .st-key-drawer-body")) panel.box = { left: 0, top: 100, width: 800, height: 300, scrollHeight: 500 };
+      shown.findAll("section, .st-key-drawer-body").forEach((panel, i) => {
+        panel.box = { left: 0, top: 100 + 400 * i, width: 800, height: 300, scrollHeight: i === 1 ? 310 : 500 };
+      });
+      for (const wide of shown.findAll(".bv-symbols")) wide.box = { left: 0, top: 0, width: 100, height: 20, scrollWidth: 300 };
+      for (const button of shown.findAll(".st-key-editor button")) button.addEventListener("click", () => shown.send("turned", button.textContent));
       shown.heard = drawChart(shown.find(".js-plotly-plot") ?? shown.document.createElement("div"), CHARTS[chart]);
       shown.listener = new Listener(shown.find("#listens"), { tell: (said) => shown.send("told", said) });
       shown.listener.say = (text) => shown.send("says", text);
@@ -101,6 +107,17 @@ const MARKED = [
   } }),
 ];
 
+// Into a field that takes ten characters at most.
+function paste(shown, text) {
+  const field = shown.find("input");
+  Object.assign(field, {
+    value: "was", selectionStart: 3, selectionEnd: 3, setCustomValidity: (said) => shown.send("refused", said), reportValidity: () => shown.send("reported"),
+  });
+  field.send("paste", { clipboardData: { getData: () => text } });
+  if (text.length <= 10) field.value += text;
+  shown.wait(200);
+}
+
 /** @type {Scene[]} */
 const CLICKS = [
   listen("a page", { presses: true }),
@@ -111,6 +128,11 @@ const CLICKS = [
     shown.wait(1100);
     shown.listener.show(DATA, shown.send);
   } }),
+  listen("it is printed", { does: (shown) => {
+    shown.find(".stMainBlockContainer").box = { left: 0, top: 0, width: 1200, height: 3000 };
+    shown.page.window.send("beforeprint");
+  } }),
+  ...["short", "a text that is too long for the field"].map((text) => listen(`pasted: ${text}`, { does: (shown) => paste(shown, text) })),
   listen("a number is opened and its drawer comes", { does: (shown) => {
     shown.find('[data-cell="a[token=1]"]').click();
     shown.find(".stMain").append(Object.assign(shown.document.createElement("div"), { innerHTML: DRAWER }));
@@ -131,6 +153,7 @@ const ROOM = [
   listen("the table in the spotlight", { does: press("p", "ArrowRight", "s"), data: { cell: "a[token=1]" } }),
   listen("the worked number", { parts: PANELS + DRAWER, data: { cell: "a[token=1]" }, does: press("p", "PageDown", "PageDown", "PageDown") }),
   listen("from a link", { address: "#present=2&spot" }),
+  listen("in a large window", { does: press("p", "ArrowRight"), width: 2600 }),
   listen("in a small window", { does: press("p"), width: 600 }),
 ];
 

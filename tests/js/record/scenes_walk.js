@@ -3,7 +3,7 @@
 import { MOTION } from "../../../bertviz_core/ui/components/canvas/reading.js";
 
 const STOPS = MOTION.map((_, i) => i + 1);
-const MOMENTS = [0.1, 0.45, 0.8]; // as parts of the time that a picture takes to come about
+const MOMENTS = [0.1, 0.45]; // as parts of the time that a picture takes to come about
 const PRESSED = [4, 6];
 /** @type {Record<string, { stops: number[], scene: object }>} where stops are other ones */
 const OTHERS = {
@@ -27,8 +27,9 @@ function goTo(stop, part) {
 function listStop(stop) {
   const place = { stop };
   return [
-    { name: "as it ends", like: "canvas-walk: it plays", place, presses: PRESSED.includes(stop) && "acts" },
+    { name: "as it ends", like: "canvas-walk: it plays", place, presses: PRESSED.includes(stop) ? "acts" : "words" },
     ...MOMENTS.map((part) => ({ name: `after ${part} of its time`, rests: false, does: goTo(stop, part) })),
+    { name: "a step before its end", place, does: (visit) => visit.type("Shift ArrowLeft") },
     ...Object.entries(OTHERS).filter(([, { stops }]) => stops.includes(stop)).map(([name, { scene }]) => ({ name, ...scene, place })),
   ];
 }
@@ -42,6 +43,11 @@ const PLAYED = [
     visit.skip(9000);
   } },
   { name: "it goes on to the second stop", does: (visit) => {
+    visit.press("play");
+    visit.skip(60000);
+    visit.skip(400);
+  } },
+  { name: "it goes on to the last stop", like: "canvas-stop-10: as it ends", place: { stop: 9 }, does: (visit) => {
     visit.press("play");
     visit.skip(60000);
     visit.skip(400);

@@ -30,9 +30,9 @@ export class Visit {
   sent = [];
 
   /** @param {import("./scenes.js").Scene} scene */
-  constructor({ pass = "small", place = {}, more = {}, size = "wide", page = {}, around = "", does = () => {}, rests = true }) {
+  constructor({ pass = "small", place = {}, more = {}, size = "wide", page = {}, around = "", does = () => {}, rests = true, pictured = true }) {
     const [width, height, innerHeight] = SIZES[size];
-    this.pass = pass;
+    Object.assign(this, { pass, pictured });
     this.page = openDocument({ innerWidth: width, innerHeight, ...page });
     const { document } = this.page;
     document.body.innerHTML = `<div class="stApp" data-test-script-state="notRunning"><main></main>${around}</div>`;
@@ -40,6 +40,7 @@ export class Visit {
     this.parent = document.querySelector("main");
     this.parent.innerHTML = readComponent("canvas/index.html");
     this.canvas = this.openCanvas(width, height);
+    for (const link of document.querySelectorAll("a")) link.addEventListener("click", () => this.sent.push(["gone to", link.textContent]));
     document.addEventListener("bv-pointed", ({ detail }) => this.sent.push(["lit", detail]));
     this.find(".bvc-ask").addEventListener("click", () => this.sent.push(["asked", this.find(".bvc-ask").dataset.cell]));
     this.show(place, more);
@@ -128,7 +129,8 @@ export class Visit {
 
   listAround() {
     const around = listElements(this.find(".bvc"), ".bvc-drawn *, .bvc-cells, .bvc-loupe");
-    return [...around, `focus: ${nameElement(document.activeElement)}`];
+    const { place, group, first, scale } = this.canvas;
+    return [...around, `place: ${JSON.stringify({ ...place, group, first, scale })}`, `focus: ${nameElement(document.activeElement)}`];
   }
 
   listSent() {
@@ -137,7 +139,7 @@ export class Visit {
   }
 
   list() {
-    return [...this.listPicture(), ...this.listAround(), ...this.listSent()];
+    return [...(this.pictured ? this.listPicture() : []), ...this.listAround(), ...this.listSent()];
   }
 }
 
