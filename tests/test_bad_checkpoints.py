@@ -92,6 +92,14 @@ def index(content):
     return spoil
 
 
+def rules(**parts):
+    def spoil(folder):
+        state = json.loads((folder / "tokenizer.json").read_text())
+        (folder / "tokenizer.json").write_text(json.dumps({**state, **parts}))
+
+    return spoil
+
+
 def vocabulary(without):
     def spoil(folder):
         (folder / "tokenizer.json").unlink()
@@ -231,6 +239,10 @@ TOKENIZER = {
     "an unknown kind": (
         write("tokenizer.json", '{"model": {"type": "Magic", "vocab": {"[UNK]": 0}}, "added_tokens": []}'),
         "The tokenizer files cannot be read",
+    ),
+    "a table that is none": (
+        rules(normalizer={"type": "Precompiled", "precompiled_charsmap": "AAAA"}),
+        "The tokenizer files cannot be read (PanicException",
     ),
     "settings not JSON": (write("tokenizer_config.json", "{"), "tokenizer_config.json cannot be read"),
     "settings a list": (write("tokenizer_config.json", "[]"), "tokenizer_config.json is not a JSON object"),

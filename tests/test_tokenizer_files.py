@@ -128,3 +128,29 @@ def test_files_of_two_models_are_still_told(tmp_path):
     without("[MASK]", folder, "vocab.txt")
     with pytest.raises(bv.CheckpointError, match=f"up to token id {len(VOCABULARY) - 2}, .* files of two models"):
         bv.load_model(folder)
+
+
+ENDLESS = {"type": "Split", "pattern": {"Regex": r"(a+)+b"}, "behavior": "Isolated", "invert": False}
+GIVE_UP = {
+    "an expression that takes for ever": {"pre_tokenizer": ENDLESS},
+    "no unknown token": {
+        "model": {"type": "Unigram", "unk_id": None, "vocab": [["[UNK]", 0.0]]},
+        "pre_tokenizer": None,
+        "normalizer": None,
+    },
+}
+
+
+@pytest.mark.parametrize("parts", GIVE_UP.values(), ids=GIVE_UP)
+def test_rules_that_come_to_nothing_are_refused_in_words(good, tmp_path, parts):
+    """The library gives up with what is not even an Exception where its Rust part does."""
+    folder = shutil.copytree(good, tmp_path / "model")
+    for file, more in (
+        ("tokenizer.json", parts),
+        ("tokenizer_config.json", {"tokenizer_class": "PreTrainedTokenizerFast"}),
+    ):
+        (folder / file).write_text(json.dumps({**json.loads((folder / file).read_text()), **more}))
+    tokenizer = bv.load_model(folder).tokenizer
+    for read in (tokenizer.encode, tokenizer.pieces, tokenizer.locate):
+        with pytest.raises(bv.CheckpointError, match=r"tokenizer cannot read this text .*Choose another model"):
+            read("a" * 50)

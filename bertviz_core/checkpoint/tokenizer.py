@@ -47,7 +47,8 @@ class Tokenizer:
         """Token ids of a text, or of two, with [CLS] and [SEP]; filled up with [PAD] to `pad_to` tokens if given.
 
         What was encoded last is remembered: every run of a page asks for its sentence again, several times. Raises
-        InputError where there is nothing to read or the text is not valid Unicode.
+        InputError where there is nothing to read or the text is not valid Unicode, CheckpointError where the
+        checkpoint's rules come to nothing.
         """
         _check_type("The sentence", text)
         if pair is not None:
@@ -63,7 +64,7 @@ class Tokenizer:
         _check_text("The sentence", text)
         if pair is not None:
             _check_text("The second sentence", pair)
-        result = self._library(text, pair, split_special_tokens=False, verbose=False)
+        result = self._read(text, pair, split_special_tokens=False)
         ids = [int(i) for i in result["input_ids"]]
         if len(ids) <= self._library.num_special_tokens_to_add(pair=pair is not None):
             raise InputError(
@@ -83,7 +84,7 @@ class Tokenizer:
 
         None for tokens that were added, such as [CLS].
         """
-        result = self._library(text, pair, return_offsets_mapping=True, split_special_tokens=False, verbose=False)
+        result = self._read(text, pair, return_offsets_mapping=True, split_special_tokens=False)
         places = zip(result.sequence_ids(), result["offset_mapping"], strict=True)
         return tuple(None if part is None else (part, int(start), int(end)) for part, (start, end) in places)
 
@@ -131,7 +132,18 @@ class Tokenizer:
         Raises InputError where the text is not valid Unicode.
         """
         _check_unicode("The text", text)
-        return tuple(int(i) for i in self._library(text, add_special_tokens=False, verbose=False)["input_ids"])
+        return tuple(int(i) for i in self._read(text, add_special_tokens=False)["input_ids"])
+
+    def _read(self, *texts: str | None, **wishes: bool) -> Any:
+        """What the library makes of a text and its pair. Raises CheckpointError where it gives up."""
+        try:
+            return self._library(*texts, verbose=False, **wishes)
+        except BaseException as error:
+            if not _is_failure(error):
+                raise
+            raise CheckpointError(
+                f"The checkpoint's tokenizer cannot read this text ({_take_first_line(error)}). Choose another model."
+            ) from error
 
     def decode(self, ids: Iterable[int]) -> str:
         """Ids as one readable text: pieces joined, no space before punctuation."""
@@ -257,7 +269,9 @@ def _open(folder: Path, **absent: None) -> Any:
     """The library's tokenizer. absent: special tokens that it shall do without, not give a row that the model lacks."""
     try:
         return AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False, **absent)
-    except Exception as error:  # the library raises many kinds, down to bare Exception from its Rust part
+    except BaseException as error:
+        if not _is_failure(error):
+            raise
         raise CheckpointError(
             f"The tokenizer files cannot be read ({_take_first_line(error)}). Save them again with transformers: "
             "tokenizer.save_pretrained(folder)."
@@ -308,6 +322,14 @@ def _list_tokens(folder: Path) -> set[str]:
         raise CheckpointError("tokenizer.json has no readable vocabulary. Fetch the file again.") from None
 
 
-def _take_first_line(error: Exception) -> str:
+def _is_failure(error: BaseException) -> bool:
+    """Whether the library has failed, and nobody is told to stop.
+
+    It raises many kinds, down to a bare Exception; where its Rust part panics, one that is not even that.
+    """
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
+def _take_first_line(error: BaseException) -> str:
     text = str(error).strip().split("\n")[0]
     return text if isinstance(error, OSError | ValueError) and text else f"{type(error).__name__}: {text}"
