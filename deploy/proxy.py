@@ -19,6 +19,8 @@ MOST_OF_ONE_ADDRESS = 2000  # requests that are answered at a time, web sockets 
 # Requests of one address that come to the processes: what they answer in a second, at once after a rest, and at most,
 # of which the rest waits. A visitor's first page asks for five; an address may be a whole lecture's.
 A_SECOND, AT_ONCE, IN_LINE = 100, 500, 2000
+# Seconds that a process may take to say something, before the next one is asked: whoever is in its line waits for 3.5.
+ANSWER_S = 10
 
 
 # Names the networks of what stands in front: whose request it is, they are believed.
@@ -40,6 +42,10 @@ class Place:
     def socket(self, number: int) -> Path:
         """The socket of a replica in service; what stands here is warm."""
         return self.folder / f"replica-{number}.sock"
+
+    def aside(self, number: int) -> Path:
+        """Where it is meanwhile while its replica does not answer: there nginx does not find it."""
+        return self.folder / f"aside-{number}.sock"
 
 
 def render_config(place: Place, processes: int) -> str:
@@ -69,6 +75,7 @@ def render_config(place: Place, processes: int) -> str:
         a_second=A_SECOND,
         at_once=AT_ONCE,
         in_line=IN_LINE,
+        answer=ANSWER_S,
         closed="|".join(CLOSED),
         closed_text=CLOSED_TEXT,
     )

@@ -16,7 +16,7 @@ from deploy.proxy import HEALTH, Place
 ROOT = Path(__file__).parents[1]
 CHILD = ("setpriv", "--pdeathsig", "TERM")  # a child ends with its parent, even where that was killed
 PROGRAM = (sys.executable, "-m", "deploy.replica")  # is given a socket, which it opens when it is warm
-CHECK_SECONDS = 15.0  # between two questions after a replica's health, and the longest wait for an answer
+CHECK_SECONDS = 15.0  # from one question after a replica's health to the next, and the longest wait for an answer
 CHECKS = 3  # so many in a row without an answer, and it hangs: a loaded process is late, but not this late
 GRACE_SECONDS = 10.0  # from the request to end until the end is made
 PAUSES_SECONDS = (1.0, 2.0, 5.0, 10.0, 30.0)  # before another try, where a process ended before it was warm
@@ -68,6 +68,7 @@ class Replica:
             raise
         before, self._process = self._process, process
         socket.replace(self.place.socket(self.number))  # from here on, whoever connects comes to the new process
+        self.place.aside(self.number).unlink(missing_ok=True)
         LOG.info("process %d is warm and serves (pid %d)", self.number, process.pid)
         await end(before)
         if not self.renew.is_set():  # asked for while this one was starting: then it is the next one that counts
@@ -93,11 +94,17 @@ class Replica:
                 task.cancel()
 
     async def _hang(self) -> None:
-        """Return when so many questions in a row had no answer."""
+        """Return when so many questions in a row had no answer. After the first of them nobody is sent there any more,
+        where they would wait in vain, until one is answered.
+        """
+        socket, aside = self.place.socket(self.number), self.place.aside(self.number)
         unanswered = 0
         while unanswered < CHECKS:
-            await asyncio.sleep(CHECK_SECONDS)
-            unanswered = 0 if await is_healthy(self.place.socket(self.number)) else unanswered + 1
+            asked = aside if unanswered else socket
+            answers, _ = await asyncio.gather(is_healthy(asked), asyncio.sleep(CHECK_SECONDS))
+            unanswered = 0 if answers else unanswered + 1
+            if asked != (here := aside if unanswered else socket):
+                asked.replace(here)
 
 
 async def is_healthy(socket: Path) -> bool:

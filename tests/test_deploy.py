@@ -181,7 +181,7 @@ def test_a_replica_that_dies_or_hangs_is_started_again_and_a_new_one_serves_befo
     program = tmp_path / "stand_in.py"
     program.write_text(STAND_IN, encoding="utf-8")
     monkeypatch.setattr(replicas, "PROGRAM", (sys.executable, str(program)))
-    monkeypatch.setattr(replicas, "CHECK_SECONDS", 0.2)
+    monkeypatch.setattr(replicas, "CHECK_SECONDS", 0.5)
 
     async def live():
         replica = Replica(0, place, dict(os.environ))
@@ -207,6 +207,33 @@ def test_a_replica_that_dies_or_hangs_is_started_again_and_a_new_one_serves_befo
 
     with ThreadPoolExecutor(1) as pool:  # the browser tests leave a running loop in this thread
         pool.submit(asyncio.run, live()).result()
+
+
+def test_who_comes_to_a_process_that_hangs_is_answered_by_another(monkeypatch, request):
+    monkeypatch.setattr(proxy, "ANSWER_S", 1)
+    place = request.getfixturevalue("nginx")
+    with stub(place, 1), socket.socket(socket.AF_UNIX) as hangs:
+        hangs.bind(str(place.socket(0)))
+        hangs.listen()  # the system takes connections for it, and nobody answers
+        for path in ("/", HEALTH, "/media/1"):
+            assert ask(place, path, Cookie="bertviz_home=0")[::2] == (200, b"1")
+
+
+def test_nobody_is_sent_to_a_process_that_does_not_answer_until_it_does(place, monkeypatch):
+    monkeypatch.setattr(replicas, "CHECK_SECONDS", 0.01)
+    monkeypatch.setattr(replicas, "CHECKS", 4)
+    asked, answers = [], iter([True, False, False, True, False, False, False, False])
+
+    async def answer(socket):
+        asked.append((socket.name, socket.exists()))
+        return next(answers)
+
+    monkeypatch.setattr(replicas, "is_healthy", answer)
+    place.socket(0).touch()
+    with ThreadPoolExecutor(1) as pool:  # the browser tests leave a running loop in this thread
+        pool.submit(asyncio.run, Replica(0, place, {})._hang()).result()
+    here, aside = ("replica-0.sock", True), ("aside-0.sock", True)
+    assert asked == [here, here, aside, aside, here, aside, aside, aside] and not place.socket(0).exists()
 
 
 def test_a_replica_is_told_what_is_safe_and_the_operator_has_the_last_word(monkeypatch):
