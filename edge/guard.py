@@ -17,8 +17,9 @@ from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from edge.connections import bound_server
 from edge.headers import CLOSED_TEXT, Frames, list_headers, read_frames, write_cookie_rules
-from edge.inside import NotHttp, bound_server, tell_if_gone
+from edge.inside import NotHttp, tell_if_gone
 from edge.line import TOO_MUCH, Sockets, hear_wanted
 from edge.pace import Pace
 from edge.streamlit_files import CLOSED, FILES

@@ -19,9 +19,10 @@ from uvicorn.lifespan.on import LifespanOn
 
 from bertviz_core.ui.components.selectors import expand
 from bertviz_core.ui.frame import visitor
+from edge.connections import bound_server
 from edge.guard import LARGEST_MESSAGE, VISITOR, Guard
 from edge.headers import ANCESTORS, Frames, read_frames
-from edge.inside import NotHttp, bound_server
+from edge.inside import NotHttp
 from edge.streamlit_files import find_static
 from tests.browser import App, answers
 from tests.edge import ask, check_messages, cookies, tells

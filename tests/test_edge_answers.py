@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from edge import guard, inside
+from edge import connections, guard
 from tests.edge import ask
 from tests.loops import run_alone
 from tests.test_edge import SCRIPT
@@ -22,7 +22,7 @@ def test_a_file_is_given_whole_however_many_parts_of_it_are_asked_for(server):
 
 @pytest.mark.parametrize("reads", [False, True])
 def test_who_asks_and_does_not_read_the_answer_is_hung_up_on(monkeypatch, reads):
-    monkeypatch.setattr(inside, "READ_S", 0.2)
+    monkeypatch.setattr(connections, "READ_S", 0.2)
     left = asyncio.Event()
 
     class Sender(asyncio.Protocol):
@@ -52,7 +52,7 @@ def test_who_asks_and_does_not_read_the_answer_is_hung_up_on(monkeypatch, reads)
             left.set()
 
     async def take():
-        service = await asyncio.get_running_loop().create_server(inside.hurry(Sender), "127.0.0.1", 0)
+        service = await asyncio.get_running_loop().create_server(connections.hurry(Sender), "127.0.0.1", 0)
         reader, writer = await asyncio.open_connection(*service.sockets[0].getsockname())
         read = 0
         try:

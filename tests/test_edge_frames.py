@@ -7,7 +7,7 @@ import pytest
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from edge import inside
+from edge import connections
 from tests.loops import run_alone
 from tests.test_edge_line import ASKED, accept
 
@@ -16,7 +16,7 @@ async def flood(start, frame):
     """How many frames, of so many that begin with those of a start and arrive at once, the server takes apart."""
     taken = []
 
-    class Counting(inside.BoundedProtocol):
+    class Counting(connections.BoundedProtocol):
         def handle_pong(self, event):
             taken.append(event)
             super().handle_pong(event)
@@ -50,7 +50,7 @@ def test_a_text_that_is_none_leaves_no_traceback(caplog):
 
     async def talk():
         service = await asyncio.get_running_loop().create_server(
-            lambda: inside.BoundedProtocol(Config(accept, log_config=None), ServerState(), {}), "127.0.0.1", 0
+            lambda: connections.BoundedProtocol(Config(accept, log_config=None), ServerState(), {}), "127.0.0.1", 0
         )
         reader, writer = await asyncio.open_connection(*service.sockets[0].getsockname())
         try:
@@ -73,7 +73,7 @@ def test_a_head_that_is_none_of_a_web_socket_is_refused():
 
 async def refuse_head(head):
     def serve():
-        return inside.BoundedProtocol(Config(accept, log_config=None), ServerState(), {})
+        return connections.BoundedProtocol(Config(accept, log_config=None), ServerState(), {})
 
     service = await asyncio.get_running_loop().create_server(serve, "127.0.0.1", 0)
     reader, writer = await asyncio.open_connection(*service.sockets[0].getsockname())
@@ -83,3 +83,67 @@ async def refuse_head(head):
     finally:
         writer.close()
         service.close()
+
+
+def test_who_does_not_read_what_is_sent_is_hung_up_on(monkeypatch):
+    """uvicorn closed the socket when its pings were not answered, but only once all was read: its session stayed."""
+    monkeypatch.setattr(connections, "READ_S", 0.1)
+    assert run_alone(send_until_gone())
+
+
+async def send_until_gone():
+    """Whether what sends 20 MB to somebody who reads none of it hears that nobody is there."""
+    over = asyncio.get_running_loop().create_future()
+
+    async def talk(scope, receive, send):
+        await send({"type": "websocket.accept"})
+        try:
+            for _ in range(20):
+                await send({"type": "websocket.send", "bytes": bytes(1_000_000)})
+            over.set_result(False)
+        except OSError:  # as uvicorn says that nobody is there
+            over.set_result(True)
+
+    def serve():
+        config = Config(talk, log_config=None, ws_ping_interval=0.05, ws_ping_timeout=0.05)
+        return connections.BoundedProtocol(config, ServerState(), {})
+
+    service = await asyncio.get_running_loop().create_server(serve, "127.0.0.1", 0)
+    _, writer = await asyncio.open_connection(*service.sockets[0].getsockname(), limit=1 << 16)
+    try:
+        writer.write(ASKED)
+        return await asyncio.wait_for(over, 20)
+    finally:
+        writer.close()
+        service.close()
+
+
+class Slow(asyncio.Transport):
+    """Somebody who reads more of what waits whenever that is looked at, as far as there is."""
+
+    def __init__(self, unread):
+        super().__init__()
+        self.unread, self.limit, self.gone = unread, None, asyncio.Event()
+
+    def set_write_buffer_limits(self, high=None, low=None):
+        self.limit = high
+
+    def get_write_buffer_size(self):
+        return self.unread.pop(0)
+
+    def abort(self):
+        self.gone.set()
+
+
+def test_who_reads_slowly_is_waited_for_as_long_as_something_is_read(monkeypatch):
+    monkeypatch.setattr(connections, "READ_S", 0.01)
+
+    async def wait():
+        transport = Slow([900_000, 899_999, 899_999, 20, 20, 20])
+        protocol = connections.BoundedProtocol(Config(accept, log_config=None), ServerState(), {})
+        protocol.connection_made(transport)
+        protocol.pause_writing()
+        await asyncio.wait_for(transport.gone.wait(), 20)
+        return transport.limit, transport.unread
+
+    assert run_alone(wait()) == (0, [])

@@ -9,7 +9,7 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from edge import inside, line
+from edge import connections, line
 from edge.guard import VISITOR, Guard
 from edge.headers import Frames
 from edge.inside import name_kind, read_message
@@ -48,7 +48,7 @@ async def send_too_long(parts, leave):
     """
 
     def serve():
-        return inside.BoundedProtocol(Config(accept, ws_max_size=100, log_config=None), ServerState(), {})
+        return connections.BoundedProtocol(Config(accept, ws_max_size=100, log_config=None), ServerState(), {})
 
     service = await asyncio.get_running_loop().create_server(serve, "127.0.0.1", 0)
     reader, writer = await asyncio.open_connection(*service.sockets[0].getsockname())
@@ -72,13 +72,13 @@ async def send_too_long(parts, leave):
 
 @pytest.mark.parametrize(("parts", "taken"), [(0, True), (20, True), (200, False)])
 def test_who_sends_too_long_a_message_is_told_so_and_may_send_some_more_of_it(monkeypatch, parts, taken):
-    monkeypatch.setattr(inside, "LEAVE_S", 60.0)
-    monkeypatch.setattr(inside, "MOST_UNHEARD", 50 << 16)
+    monkeypatch.setattr(connections, "LEAVE_S", 60.0)
+    monkeypatch.setattr(connections, "MOST_UNHEARD", 50 << 16)
     assert run_alone(send_too_long(parts, leave=True)) == (True, taken)
 
 
 def test_who_sent_too_long_a_message_and_stays_is_hung_up_on(monkeypatch):
-    monkeypatch.setattr(inside, "LEAVE_S", 0.1)
+    monkeypatch.setattr(connections, "LEAVE_S", 0.1)
     assert run_alone(send_too_long(0, leave=False)) == (True, True)
 
 
@@ -262,13 +262,13 @@ def test_who_is_refused_waits_for_the_word_where_not_too_many_do(monkeypatch):
 
 @pytest.mark.parametrize("asked", [False, True])
 def test_who_connects_and_sends_nothing_is_hung_up_on(monkeypatch, asked):
-    monkeypatch.setattr(inside, "HEAD_S", 0.1)
+    monkeypatch.setattr(connections, "HEAD_S", 0.1)
 
     class Plain(asyncio.Protocol):
         cycle = object() if asked else None
 
     async def wait():
-        service = await asyncio.get_running_loop().create_server(inside.hurry(Plain), "127.0.0.1", 0)
+        service = await asyncio.get_running_loop().create_server(connections.hurry(Plain), "127.0.0.1", 0)
         reader, writer = await asyncio.open_connection(*service.sockets[0].getsockname())
         try:
             return await asyncio.wait_for(reader.read(), 0.5)

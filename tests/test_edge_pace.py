@@ -8,7 +8,7 @@ from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from edge import inside, pace
+from edge import connections, pace
 from edge.guard import Guard
 from edge.headers import Frames
 from tests.edge import tells
@@ -25,7 +25,7 @@ async def answer(scope, receive, send):
 async def talk(*visits):
     """What each of some visits gives, one after the other begun, to a server that hurries."""
     config = Config(answer, log_config=None, timeout_keep_alive=20)
-    hurried = inside.hurry(H11Protocol)
+    hurried = connections.hurry(H11Protocol)
     service = await asyncio.get_running_loop().create_server(lambda: hurried(config, ServerState(), {}), "127.0.0.1", 0)
     place = service.sockets[0].getsockname()
     lines = []
@@ -66,7 +66,7 @@ async def be_answered(reader, writer):
 @pytest.mark.parametrize(("more", "closed"), [(b"G", True), (ASK[:-1], True), (b"", False)], ids=["byte", "head", ""])
 def test_who_begins_another_request_and_does_not_end_it_is_hung_up_on(monkeypatch, more, closed):
     """uvicorn waits for another request for some seconds, but for the rest of one for ever."""
-    monkeypatch.setattr(inside, "HEAD_S", 0.1)
+    monkeypatch.setattr(connections, "HEAD_S", 0.1)
 
     async def begin_another(reader, writer):
         await be_answered(reader, writer)
@@ -79,7 +79,7 @@ def test_who_begins_another_request_and_does_not_end_it_is_hung_up_on(monkeypatc
 
 
 def test_of_many_connections_that_lie_idle_the_oldest_are_hung_up_on(monkeypatch):
-    monkeypatch.setattr(inside, "MOST_IDLE", 3)
+    monkeypatch.setattr(connections, "MOST_IDLE", 3)
 
     async def rest(reader, writer):
         return await is_closed(reader, 1.0)

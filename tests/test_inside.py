@@ -43,8 +43,8 @@ from edge.streamlit_files import CLOSED, FILES, find_static, read_inline_scripts
 from tests.test_imports import imports, modules
 
 ROOT = Path(__file__).parents[1]
-APP, EDGE, PLOTLY = "bertviz_core.ui.frame.streamlit_inside", "edge.inside", "bertviz_core.figures.plotly_inside"
-INSIDE = (APP, EDGE, PLOTLY)
+APP, PLOTLY = "bertviz_core.ui.frame.streamlit_inside", "bertviz_core.figures.plotly_inside"
+INSIDE = (APP, "edge.inside", "edge.connections", PLOTLY)
 LIBRARIES = ("streamlit", "uvicorn", "starlette", "plotly", "_plotly_utils")
 # What every module of the app and the edge may import: what Streamlit, uvicorn and Starlette document, and the types of
 # what Streamlit's documented functions give, which have no other name.
@@ -77,6 +77,10 @@ ATTRIBUTES = {
     H11Protocol: ("cycle", "connection_made", "connection_lost", "pause_writing", "resume_writing"),
     WebSocketsSansIOProtocol: (
         "transport",
+        "connection_made",
+        "connection_lost",
+        "pause_writing",
+        "resume_writing",
         "data_received",
         "handle_ping",
         "handle_cont",

@@ -1,0 +1,237 @@
+"""uvicorn's ends of connections, made to hang up on who dawdles and on who floods.
+
+They lean on the inside of uvicorn, which promises none of it: the names are looked for in the installed version by a
+test, and everything says which public thing would do instead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any, ClassVar
+
+from starlette.types import Receive
+from uvicorn import Config
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+SMALL_A_SECOND = 60  # pings, pongs and continued messages; a browser sends none but a pong every 20 seconds
+MOST_WAITING = 200  # messages taken apart and not heard yet; as one is, no more are read, so they came all at once
+HEAD_S = 15.0  # a browser that connects asks at once, and a connection that it keeps in store it opens anew
+MOST_IDLE = 400  # connections of all, on which nothing is being answered; a browser opens anew what was closed
+READ_S = 15.0  # who takes an answer reads on
+LEAVE_S = 1.0  # until a socket is closed on which the browser was told that it is; that takes a message there and back
+MOST_UNHEARD = 1 << 24  # bytes that are still taken meanwhile, and passed over
+_SLICE = 512  # bytes that are taken apart before anybody looks whether they are too many messages
+
+
+def bound_server(receive: Receive, largest: int) -> None:
+    """Have the server that starts refuse messages of more bytes, and floods of small ones, before it has them in
+    memory; and whoever connects and asks for nothing, or asks and does not read. receive: what it gives the app at
+    its start.
+
+    `streamlit run` derives its bound from the largest message to a browser, which may be long. uvicorn reads it from
+    its configuration whenever a socket is opened; what an app calls at its start is a method of what holds that.
+    Instead: options of `streamlit run` for it.
+    """
+    config = getattr(getattr(receive, "__self__", None), "config", None)
+    if not isinstance(config, Config):
+        raise RuntimeError("The largest message of a web socket is set on uvicorn, and another server runs the app.")
+    config.ws_max_size, config.ws_protocol_class = largest, BoundedProtocol
+    config.http_protocol_class = hurry(config.http_protocol_class)
+
+
+def hurry(protocol: type[asyncio.Protocol]) -> type[asyncio.Protocol]:
+    """uvicorn's end of a connection, made to hang up on who dawdles. Instead: options of uvicorn's."""
+    return type("Hurried", (Hurried, protocol), {"idle": {}})
+
+
+class Hurried(asyncio.Protocol):
+    """Hangs up on whoever has not asked for anything within HEAD_S of connecting or of beginning to ask, on whoever has
+    not read anything of an answer for READ_S, and, of more than MOST_IDLE that are not being answered, on who has been
+    so for longest.
+
+    uvicorn waits for ever for the first request, for the rest of one that has begun, and for room for the rest of an
+    answer; connections take descriptors, of which a process has few. idle: the connections that are not being answered,
+    in the order in which they became so.
+    """
+
+    idle: ClassVar[dict[Hurried, None]]
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._own, self._unread, self._late = transport, None, None
+        self._rest()
+        self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_resting()
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if not self._is_resting():
+            self._stop_resting()
+        elif self._late is None:  # the first of another request, at which uvicorn waits no longer for one
+            self._await_head()
+
+    def on_response_complete(self) -> None:
+        self._rest()
+        super().on_response_complete()  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]
+        if not self._is_resting():  # another request had come already
+            self._stop_resting()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._unread = asyncio.get_running_loop().call_later(READ_S, self.hang_up)
+
+    def resume_writing(self) -> None:
+        self._stop_waiting()
+        super().resume_writing()
+
+    def hang_up(self) -> None:
+        self._own.abort()
+
+    def _stop_waiting(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
+
+    def _is_resting(self) -> bool:
+        """Whether nothing of it is being answered; a web socket is another's affair."""
+        cycle = getattr(self, "cycle", None)
+        answered = cycle is None or getattr(cycle, "response_complete", False)
+        return answered and self._own.get_protocol() is self
+
+    def _rest(self) -> None:
+        self.idle[self] = None
+        if len(self.idle) > MOST_IDLE:
+            longest = next(iter(self.idle))
+            del self.idle[longest]
+            longest.hang_up()
+
+    def _stop_resting(self) -> None:
+        self.idle.pop(self, None)
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+    def _await_head(self) -> None:
+        self._late = asyncio.get_running_loop().call_later(HEAD_S, self._look)
+
+    def _look(self) -> None:
+        if self._is_resting():
+            self.hang_up()
+
+
+class BoundedProtocol(WebSocketsSansIOProtocol):
+    """uvicorn's end of a web socket, which hangs up where small frames come by the thousand, where the head cannot be
+    read, and where nothing is read of what waits to be for READ_S, and says why it does where a message is too long.
+
+    Small frames are taken apart and answered before the app hears of them, and nobody else is served meanwhile. As for
+    the word that says why, uvicorn closes the socket together with it, while the browser is sending: nginx, which
+    cannot pass on the rest, then drops that word. Who does not read does not hear its pings either: it closes the
+    socket then, but only once all is read that was sent, and the page's session stays until then. Instead: options of
+    uvicorn's.
+    """
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._small, self._since, self._unheard = 0, time.monotonic(), 0
+        self._reading: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        transport.set_write_buffer_limits(high=0)  # writing pauses wherever something waits to be read
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._await_reading()
+
+    def resume_writing(self) -> None:
+        self._stop_waiting()
+        super().resume_writing()
+
+    def data_received(self, data: bytes) -> None:
+        for start in range(0, len(data), _SLICE):
+            if self.conn.parser_exc is not None:
+                self._pass_over(len(data) - start)
+                return
+            if self.transport.is_closing():
+                return
+            super().data_received(data[start : start + _SLICE])
+            if self.conn.handshake_exc is not None and not self.handshake_initiated:
+                self._refuse_head()
+
+    def handle_parser_exception(self) -> None:
+        """Say why the socket will be closed, and leave time until it is."""
+        told = self.conn.close_sent
+        assert told is not None
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": told.code, "reason": told.reason})
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        self.close_sent = True
+        self.close_timer = self.loop.call_later(LEAVE_S, self.transport.close)
+        if self.read_paused:
+            self.read_paused = False
+            self.transport.resume_reading()
+
+    def _await_reading(self) -> None:
+        unread = self.transport.get_write_buffer_size()
+        self._reading = self.loop.call_later(READ_S, self._look_whether_read, unread)
+
+    def _look_whether_read(self, unread: int) -> None:
+        if self.transport.get_write_buffer_size() < unread:
+            self._await_reading()
+        else:
+            self.transport.abort()
+
+    def _stop_waiting(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            self._reading = None
+
+    def _pass_over(self, count: int) -> None:
+        self._unheard += count
+        if self._unheard > MOST_UNHEARD:
+            self.transport.abort()
+
+    def handle_text(self, event: Any) -> None:
+        """No page sends a text; uvicorn decodes it, and logs what is no UTF-8 with a traceback."""
+        self.handle_bytes(event)
+
+    def handle_ping(self) -> None:
+        if self._may_go_on():
+            super().handle_ping()
+
+    def handle_pong(self, event: Any) -> None:
+        if self._may_go_on():
+            super().handle_pong(event)
+
+    def handle_cont(self, event: Any) -> None:
+        if self._may_go_on():
+            super().handle_cont(event)
+
+    def send_receive_event_to_app(self) -> None:
+        if self.queue.qsize() >= MOST_WAITING:
+            self.transport.abort()
+        else:
+            super().send_receive_event_to_app()
+
+    def _refuse_head(self) -> None:
+        """Refuse a head that HTTP allows and web sockets do not: uvicorn neither answers it nor closes."""
+        self.handshake_complete = True
+        self.transport.write(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+        self.transport.close()
+
+    def _may_go_on(self) -> bool:
+        now = time.monotonic()
+        if now - self._since > 1.0:
+            self._small, self._since = 0, now
+        self._small += 1
+        if self._small > SMALL_A_SECOND:
+            self.transport.abort()
+        return self._small <= SMALL_A_SECOND
