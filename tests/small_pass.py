@@ -21,6 +21,17 @@ RULES = {
     f"{LAYER}.attention.output.residual": "no-residual",
     f"{LAYER}.output.LayerNorm[token=1,hidden=3]": 2.5,
 }
+AT = "token=1,hidden=6"  # numbers that are put there, one after the other on the way of a component
+PUT = {
+    f"embeddings.word_embeddings[{AT}]": 1.25,
+    f"{LAYER}.attention.self.scores[head=0,query=1,key=3]": 2.5,
+    f"{LAYER}.attention.output.dense[{AT}]": 0.75,
+    f"{LAYER}.attention.output.residual[{AT}]": -0.5,
+    f"{LAYER}.attention.output.LayerNorm.normalized[{AT}]": 1.5,
+    f"{LAYER}.attention.output.LayerNorm[{AT}]": -2.25,
+    f"{LAYER}.intermediate.activation[token=1,intermediate=13]": 4.0,
+    "cls.predictions.decoder[token=1,vocab=7]": 3.0,
+}
 LONG = {"text": "the cat sat on the mat in rome", "pair": "do as the romans do playing"}
 WINDOW = range(13, 19)  # of the long one's tokens: words, a piece, [SEP] and padding
 
@@ -54,6 +65,7 @@ def list_small_passes(folder) -> Iterator[tuple[str, dict]]:
     yield "changed", draw(see(trace, changed))
     yield "difference", draw(see(trace, changed, show=DIFFERENCE))
     yield "rules", draw(see(trace, trace.with_changes(RULES)))
+    yield "put", draw(see(trace, trace.with_changes(PUT)), component=6)
     yield "without-words", draw(see(bv.run(load_small_model(folder, "base"), TEXT)))
     deep = load_small_model(folder, num_hidden_layers=13, num_attention_heads=4)
     yield "deep", draw(see(bv.run(deep, TEXT), head=(6, 3)))

@@ -17,6 +17,8 @@ const MAP = {
   points: [{ x: [0, 1, 2, 3, 4], y: [0, 1, 2, 3], z: [[0.1, 0.2, 0.3, 0.4], [0.25, 0.5, 0.125, 0.125], [1, 0, 0, 0]], xCenter: [0, 1, 2, 3], yCenter: [0, 1, 2] }],
   xaxis: makeAxis("x", WIDE, 4, { ...name(["the", "cat", "sat", "."]), tickangle: 0, side: "top" }), yaxis: makeAxis("y", HIGH, 3, name(TOKENS)),
 };
+// Keys below, at a slant.
+const SLANTED = { ...MAP, xaxis: makeAxis("x", WIDE, 4, { ...name(["the", "cat", "sat", "."]), tickangle: 45, side: "bottom" }) };
 const NUMBERS = {
   trace: { type: "heatmap", meta: ["a[token=0,hidden={x}]", "", "a[token=2,hidden={x}]"] },
   points: [{ x: [0, 1, 2], y: [0, 1, 2, 3], z: [[1, -2], [3, null], [0.00001, 12345.678]], xCenter: [0, 1], yCenter: [0, 1, 2] }],
@@ -56,20 +58,34 @@ const LEVELS = {
 
 /** @type {Record<string, object[]>} what each chart draws */
 export const CHARTS = {
-  map: [MAP], numbers: [NUMBERS], small: [SMALL], lying: [LYING], standing: [STANDING], points: [POINTS], "by name": [BY_NAME], levels: [LEVELS],
+  map: [MAP], slanted: [SLANTED], numbers: [NUMBERS], small: [SMALL], lying: [LYING], standing: [STANDING], points: [POINTS], "by name": [BY_NAME], levels: [LEVELS],
   "two parts": [MAP, { ...LYING, xaxis: { ...LYING.xaxis, _id: "x2", _offset: 400 }, yaxis: { ...LYING.yaxis, _id: "y2" } }],
 };
+
+// The names along an axis, over it or under it, where each stands.
+function drawNames({ _id, _offset, _length, tickvals = [], side, c2p }, { left, top }) {
+  return tickvals.map((value) => {
+    const name = document.createElement("text");
+    name.box = { left: left + _offset + c2p(value), top: top + (side === "top" ? 5 : 125), width: _length / tickvals.length, height: 20 };
+    const tick = document.createElement("g");
+    tick.className = `${_id}tick`;
+    tick.append(name);
+    return tick;
+  });
+}
 
 // Lets an element be such a chart; gives how its events are heard.
 export function drawChart(element, traces) {
   const heard = {};
+  const corner = { left: 100, top: 200 };
+  element.append(...traces.flatMap(({ xaxis }) => drawNames(xaxis, corner)));
   const pointer = element.appendChild(document.createElement("g")); // under what is said at the pointer our marks lie
   /** @type {Record<string, any>} */
   const layout = { _hoverpaper: { node: () => pointer } };
   const axis = ({ _id }) => `${_id[0]}axis${_id.slice(1)}`;
   for (const { xaxis, yaxis } of traces) Object.assign(layout, { [axis(xaxis)]: xaxis, [axis(yaxis)]: yaxis });
   Object.assign(element, {
-    box: { left: 100, top: 200, width: 800, height: 150 }, on: (event, act) => { heard[event] = act; }, removeListener: (event) => { delete heard[event]; },
+    box: { ...corner, width: 800, height: 150 }, on: (event, act) => { heard[event] = act; }, removeListener: (event) => { delete heard[event]; },
     _ev: { listeners: (event) => [heard[event]] }, _fullLayout: layout,
     calcdata: traces.map(({ trace, points, xaxis, yaxis }, index) => {
       const full = { index, visible: true, xaxis: xaxis._id, yaxis: yaxis._id, ...trace };

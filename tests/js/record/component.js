@@ -10,9 +10,10 @@ const KEYS = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End", 
 const NOTHING = "nothing";
 const SOON = 100; // milliseconds after which what was done has been answered
 /**
- * html: of the page; open: what else the browser knows; start: puts the component there; does: what the visitor does.
+ * html: of the page; open: what else the browser knows; start: puts the component there; does: what the visitor does;
+ * within: where all is pressed that can be.
  * @typedef {{ name: string, html: string, start: (shown: Shown) => void, does?: (shown: Shown) => void, open?: () => object,
- *   presses?: boolean, like?: string }} Scene
+ *   presses?: boolean, within?: string, like?: string }} Scene
  */
 
 export class Shown {
@@ -34,6 +35,10 @@ export class Shown {
 
   findAll(selector) {
     return this.document.querySelectorAll(selector);
+  }
+
+  reach({ within = "html" }) {
+    return this.find(within).querySelectorAll(REACHED);
   }
 
   wait(milliseconds) {
@@ -65,7 +70,7 @@ function tellScrolled(element) {
 // Each thing that can be reached is pointed at, given the focus, pressed, and every key pressed on it, on a fresh page each time.
 /** @param {Scene} scene */
 export function listReached(scene) {
-  const reached = new Shown(scene).findAll(REACHED).map(nameElement);
+  const reached = new Shown(scene).reach(scene).map(nameElement);
   const acts = {
     "point at": (element) => ["pointerover", "pointerenter"].forEach((type) => element.send(type, { pointerType: "mouse" })),
     "focus on": (element) => element.focus(), press: atFocus((element) => element.click()),
@@ -83,7 +88,7 @@ function atFocus(act) {
 // What is another thing after something was done with an element; where that leads to another one, which one.
 function tryOut(scene, i, act) {
   const shown = new Shown(scene);
-  const element = shown.findAll(REACHED)[i];
+  const element = shown.reach(scene)[i];
   if (act.atFocus) element.focus();
   const before = shown.list();
   act(element);

@@ -57,7 +57,7 @@ function pointAtAll(scene, tell) {
 function listPointed(scene) {
   const lines = pointAtAll(scene, (point, visit) => {
     const { hover, stage, at } = visit.canvas;
-    if (Math.abs((hover?.where?.row ?? at) - at) > 1) return ""; // of rows the chosen one and those beside it
+    if (![at, at + 1].includes(hover?.where?.row ?? at)) return ""; // of rows the chosen one and the next
     return hover && `at ${point.map(round).join(" ")} ${tellTarget(hover)}, ${stage.style.cursor}: ${visit.find(".bvc-readout").textContent}`;
   });
   return [...new Set(lines.filter(Boolean)), `at ${lines.filter((line) => line === null).length} more points: nothing`];

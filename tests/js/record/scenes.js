@@ -79,6 +79,8 @@ const PASS = [
     visit.click([600, 50]);
     visit.skip(200);
   } },
+  { name: "the cursor at the words", does: type("ArrowRight", "Ctrl ArrowRight", "Ctrl ArrowRight", "Ctrl ArrowRight", "ArrowUp"), presses: "acts" },
+  { name: "the cursor at the words of the chosen token", does: type("ArrowRight", "Ctrl ArrowRight", "Ctrl ArrowRight", "Ctrl ArrowRight") },
   { name: "help is open", does: type("?"), presses: "acts" },
   { name: "narrow", size: "narrow" },
   { name: "on a projector", size: "projector" },
@@ -112,14 +114,18 @@ const HEAD = [
   { name: "narrow", place: { level: "head" }, size: "narrow" },
 ];
 
-const PRESSED = ["pass difference", "head rules"];
 // After changes: a head is off and a token another one, the difference that makes; other rules, and numbers put in their place.
 const CHANGED = ["pass", "layer", "head"].flatMap((level) => ["changed", "difference", "rules"].map((pass) => (
-  { name: `${level}, ${pass}`, like: `canvas-${level}: at rest`, pass, place: { level }, presses: PRESSED.includes(`${level} ${pass}`) && "all" }
+  { name: `${level}, ${pass}`, like: `canvas-${level}: at rest`, pass, place: { level }, presses: level === "head" && pass === "rules" && "all" }
 )));
+CHANGED.push(
+  { name: "head, difference, a weight is pointed at", pass: "difference", place: { level: "head" }, does: point("matrix", { row: 1, key: 2 }) },
+  { name: "head, changed, a weight is pointed at", pass: "changed", place: { level: "head" }, does: point("matrix", { row: 1, key: 3 }) },
+);
 
 const LONG = [
-  { name: "the pass", pass: "long", presses: "all" },
+  { name: "the pass", pass: "long", presses: "acts" },
+  { name: "much lies out of sight", pass: "long", more: ({ outside }) => ({ outside: { ...outside, 1: { before: 0.25, after: 0.125 } } }) },
   { name: "the layer", pass: "long", place: { level: "layer" } },
   { name: "the head", pass: "long", place: { level: "head" }, presses: "all" },
   { name: "a padding token", like: "canvas-long: the head", pass: "long", place: { level: "head", token: 18 } },
@@ -149,7 +155,6 @@ function drag(visit) {
 
 const DEEP = [
   { name: "the pass", pass: "deep", presses: "words" },
-  { name: "the layer", pass: "deep", place: { level: "layer" } },
   { name: "narrow, the pass", pass: "deep", size: "narrow" },
   { name: "on a phone, the heads", pass: "deep", size: "phone", place: { level: "layer" }, does: (visit) => visit.canvas.chrome.choose(1) },
 ];

@@ -35,9 +35,9 @@ function writePage(parts) {
 
 // A page on which the listener listens, with a chart.
 /** @returns {Scene} */
-function listen(name, { chart = "map", data = {}, parts = PANELS, does = () => {}, presses = false, address = "?head=1", width = 1440 } = {}) {
+function listen(name, { chart = "map", data = {}, parts = PANELS, does = () => {}, presses = false, within, address = "?head=1", width = 1440 } = {}) {
   return {
-    name, html: writePage(parts), presses, open: () => ({ ...openHistory(address), innerWidth: width }), does,
+    name, html: writePage(parts), presses, within, open: () => ({ ...openHistory(address), innerWidth: width }), does,
     start: (shown) => {
       Object.assign(shown.document.boxes, AROUND);
       shown.findAll("section, .st-key-drawer-body").forEach((panel, i) => {
@@ -84,6 +84,18 @@ function pressPoints(chart) {
   };
 }
 
+// Names of columns, from left to right, are pointed at and pressed.
+function pressNames(down) {
+  return (shown) => {
+    for (let right = 20; right < 440; right += 45) {
+      const at = { clientX: 100 + right, clientY: 200 + down };
+      shown.find(".js-plotly-plot").send("pointermove", at);
+      shown.sent.push(["lit", shown.listener.lights.lit]);
+      shown.find(".js-plotly-plot").send("click", at);
+    }
+  };
+}
+
 const charts = Object.keys(CHARTS).flatMap((chart) => [
   listen(`${chart}, by keyboard`, { chart, does: walkChart }),
   listen(`${chart}, each point is pressed`, { chart, does: pressPoints(chart) }),
@@ -100,6 +112,12 @@ const MARKED = [
       shown.document.send("pointerdown", { pointerType: "touch", clientX: 900 });
       shown.heard.plotly_click({ points: [{ curveNumber: 0, pointNumber: point }], event: { type: "click" } });
     }
+  } }),
+  listen("names of columns are pressed", { does: pressNames(15) }),
+  listen("names of columns at a slant are pressed", { chart: "slanted", does: pressNames(135) }),
+  listen("nobody listens any more", { does: ({ listener, document }) => {
+    document.querySelector(".js-plotly-plot").focus();
+    listener.close(1);
   } }),
   listen("names of rows are pressed", { does: (shown) => {
     for (const down of [10, 35, 70, 110, 140]) shown.find(".js-plotly-plot").send("pointermove", { clientX: 110, clientY: 200 + down });
@@ -147,7 +165,7 @@ const press = (...keys) => (shown) => {
 };
 /** @type {Scene[]} */
 const ROOM = [
-  listen("the first panel", { does: press("p"), presses: true }),
+  listen("the first panel", { does: press("p"), presses: true, within: ".bv-lectern" }),
   ...["ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp", " ", "s", "d", "p", "Escape"].map((key) => listen(`then ${key === " " ? "Space" : key}`, { does: press("p", key) })),
   listen("the last panel", { does: press("p", "PageDown", "PageDown", "PageDown", "PageUp", "PageDown") }),
   listen("the table in the spotlight", { does: press("p", "ArrowRight", "s"), data: { cell: "a[token=1]" } }),
@@ -174,7 +192,7 @@ function ask(name, { data = [{}], parts = CARDS, does = () => {}, presses = fals
     name, html: writePage(parts), presses, does,
     start: (shown) => {
       Guide.held = "attention 0 false";
-      [...shown.findAll("section")].forEach((each, i) => { each.box = { left: 0, top: 900 * i + 100, width: 800, height: 700 }; });
+      [...shown.findAll("section")].forEach((each, i) => { each.box = { left: 0, top: 900 * i + 100, width: 800, height: i ? 1000 : 400 }; }); // the second higher than the window
       const strip = shown.find(".st-key-lesson-strip");
       if (strip) strip.box = { left: 0, top: 760, width: 1440, height: 140 };
       shown.guide = new Guide(shown.find("#listens"));
@@ -208,6 +226,25 @@ const LESSONS = [
   } }),
   ask("Enter proposes, and checks", { does: enterTwice(1) }),
   ask("Enter twice, nothing was proposed", { does: enterTwice(0) }),
+  ask("the window changes, the card with it", { does: (shown) => {
+    shown.find(".st-key-panel-b").box.top = 1500;
+    shown.page.window.send("resize");
+    shown.wait(100);
+  } }),
+  ask("somebody scrolls, and the card moves", { does: (shown) => {
+    shown.document.send("wheel");
+    shown.find(".st-key-panel-b").box.top = 1500;
+    shown.page.changed();
+    shown.wait(100);
+  } }),
+  ask("the strip is drawn anew while its button is pressed", { does: (shown) => {
+    const check = shown.find(".st-key-lesson-check button");
+    check.focus();
+    check.click();
+    check.remove();
+    shown.page.changed();
+    shown.wait(100);
+  } }),
   ask("it is closed", { does: ({ guide }) => guide.close(1) }),
   ask("it is folded", { parts: CARDS.replace(/<div class="st-key-lesson-strip">[\s\S]*?<\/div><\/div>/, ""), does: press("F6") }),
 ];

@@ -95,7 +95,8 @@ const pointAt = (side, i) => (shown) => shown.findAll(`.${side} button`)[i]?.sen
 const HEADS = [
   lines("three tokens", LINES, { presses: true }),
   lines("a part of them", { ...LINES, part: true, chosen: 9, query: TOKENS.slice(1), shares: pack([0.5, NaN, 0.25, NaN, NaN, NaN]), hidden: pack([0.0625, 0]) }, { presses: true }),
-  lines("five keys", { ...LINES, query: TOKENS.slice(1, 2), key: [...TOKENS, token("do", 3), token("as", 4)], shares: pack([0.1, 0.4, 0.05, 0.25, 0.2]), hidden: pack([0]) }, { does: (shown) => pointAt("query", 0)(shown) }),
+  lines("five keys", { ...LINES, query: TOKENS.slice(1, 2), key: [...TOKENS, token("do", 3), token("as", 4)], shares: pack([0.1, 0.4, 0.05, 0.25, 0.2]), hidden: pack([0]) }, { does: pointAt("query", 0) }),
+  lines("all of a token's attention is hidden", { ...LINES, shares: pack([0.5, 0.5, 0, 0, 0, 0, 0.2, 0.3, 0.5]), hidden: pack([0, 1, 0]) }, { does: pointAt("query", 1) }),
   lines("no tokens", { ...LINES, query: [], key: [], shares: "", hidden: "" }),
   lines("a token is pointed at, and the rows go on", [LINES, { ...LINES, query: TOKENS.slice(1), shares: pack(SHARES.slice(3)), hidden: pack([0.125, 0]) }], { between: pointAt("query", 2) }),
   lines("the pointer has left, the focus has not", LINES, { does: (shown) => {

@@ -8,7 +8,8 @@ const PRESSED = [4, 6];
 /** @type {Record<string, { stops: number[], scene: object }>} where stops are other ones */
 const OTHERS = {
   "with changes": { stops: [1, 2, 5, 6], scene: { pass: "changed" } },
-  "with other rules": { stops: [7, 8, 9, 10], scene: { pass: "rules" } },
+  "with other rules": { stops: [8, 9], scene: { pass: "rules" } },
+  "with numbers put in their place": { stops: [2, 4, 7, 8, 9, 10], scene: { pass: "put" } },
   "of a long sentence": { stops: [1, 2, 4, 5, 6, 7, 10], scene: { pass: "long" } },
   narrow: { stops: [5, 8, 9], scene: { size: "narrow" } },
   "on a phone": { stops: STOPS, scene: { size: "phone" } },
