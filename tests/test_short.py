@@ -209,8 +209,21 @@ def test_functions_are_called_by_their_own_names():
 MARKUP = {
     r"\htmlClass{query}{q}\, W_{Q}": '<span class="query"><i>q</i></span> <i>W</i><sub><i>Q</i></sub>',
     r"\mathrm{a<b}": "a&lt;b",
-    r"\sqrt{d_k}": "√<i>d</i><sub><i>k</i></sub>",
-    r"\sqrt{x + 1}": "√(<i>x</i> + 1)",
+    r"\sqrt{d_k}": '<span class="bv-root"><s>√</s><i>d</i><sub><i>k</i></sub><s></s></span>',
+    r"\sqrt{x + 1}": '<span class="bv-root"><s>√(</s><i>x</i> + 1<s>)</s></span>',
+    r"\textcolor{#00795A}{V^{(2)}}_{0,:}": (
+        '<span style="color:#00795A"><i>V</i><span class="bv-scripts"><sup>(2)</sup><sub>0,:</sub></span></span>'
+    ),
+    r"{W_{O}}^{(2)}_{h}": (
+        '<i>W</i><span class="bv-scripts"><sub><i>O</i></sub><sup>(2)</sup></span><sub><i>h</i></sub>'
+    ),
+    r"\sum_{j=1}^{d} x_j": (
+        'Σ<span class="bv-scripts"><sub><i>j</i> = 1</sub><sup><i>d</i></sup></span><i>x</i><sub><i>j</i></sub>'
+    ),
+    r"\dfrac{a^2}{b^2}_i": (
+        '<span class="bv-fraction"><span><i>a</i><sup>2</sup></span><span><i>b</i><sup>2</sup></span></span>'
+        "<sub><i>i</i></sub>"
+    ),
     r"-\left(x-1\right)": "−(<i>x</i> − 1)",
     r"\widehat{Z_{2}}": "<i>Ẑ</i><sub>2</sub>",
     r"\frac{\partial J}{\partial W}": "<i>∂</i><i>J</i>∕<i>∂</i><i>W</i>",

@@ -6,6 +6,8 @@ import html
 import re
 import unicodedata
 from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s|.")
 _TAG = re.compile(r"<[^>]*>")
@@ -29,7 +31,7 @@ _PLAIN = {
 _ACCENTS = {r"\hat": "\u0302", r"\widehat": "\u0302", r"\bar": "\u0304", r"\tilde": "\u0303"}
 _UPRIGHT = {r"\mathrm", r"\mathtt", r"\text", r"\operatorname", r"\mathbf"}
 _SPANS = {r"\htmlClass": 'class="', r"\textcolor": 'style="color:'}
-_INDICES = {"_": "sub", "^": "sup"}
+_SCRIPTS = {"_": "sub", "^": "sup"}
 
 
 def write_html(tex: str) -> str:
@@ -37,7 +39,7 @@ def write_html(tex: str) -> str:
 
     Raises ValueError for a command that has no sign here.
     """
-    return _Reader(tex).read()
+    return _join(_Reader(tex).read())
 
 
 def write_words(tex: str) -> str:
@@ -45,56 +47,89 @@ def write_words(tex: str) -> str:
     return html.unescape(_TAG.sub("", write_html(tex).replace("<sub>", " ")))
 
 
+@dataclass(frozen=True)
+class _Piece:
+    """What stands in a formula by itself. scripts: behind it, `sub` and `sup`; end: of a span around all of it."""
+
+    text: str
+    scripts: Mapping[str, str] = field(default_factory=dict[str, str])
+    end: str = ""
+
+    def write(self) -> str:
+        written = "".join(f"<{tag}>{script}</{tag}>" for tag, script in self.scripts.items())
+        if len(self.scripts) > 1:
+            written = f'<span class="bv-scripts">{written}</span>'
+        return f"{self.text}{written}{self.end}"
+
+
+def _join(pieces: list[_Piece]) -> str:
+    return re.sub(" +", " ", "".join(piece.write() for piece in pieces)).strip()
+
+
+def _write_root(inner: str) -> _Piece:
+    """A root, whose sign is drawn as high as what is below it; who does not see it is told by a sign and brackets."""
+    several = " " in _TAG.sub("", inner)
+    return _Piece(f'<span class="bv-root"><s>√{"(" * several}</s>{inner}<s>{")" * several}</s></span>')
+
+
 class _Reader:
     def __init__(self, tex: str) -> None:
         self._tokens = deque(_TOKEN.findall(tex))
 
-    def read(self) -> str:
+    def read(self) -> list[_Piece]:
         """Everything up to the brace that closes here, or to the end."""
-        parts: list[str] = []
+        pieces: list[_Piece] = []
         while self._tokens and (token := self._tokens.popleft()) != "}":
-            sign = _SIGNS.get(token)
-            if sign:
-                behind = "".join(parts).rstrip()
+            if token in _SIGNS:
+                behind = _join(pieces)
                 lone = token == "-" and (not behind or behind[-1] in "(=⟦")  # in front of a number, not between two
-                parts.append(sign if lone else f" {sign} ")
-            else:
-                parts.append(self._item(token))
-        return re.sub(" +", " ", "".join(parts)).strip()
+                pieces.append(_Piece(_SIGNS[token] if lone else f" {_SIGNS[token]} "))
+            elif token in _SCRIPTS:
+                self._add_script(pieces, _SCRIPTS[token])
+            elif not token.isspace():
+                pieces.append(self._item(token))
+        return pieces
 
-    def _item(self, token: str) -> str:
+    def _add_script(self, pieces: list[_Piece], tag: str) -> None:
+        """Put what follows above or below what stands last, or behind it where something stands there already."""
+        if not pieces or tag in pieces[-1].scripts:
+            pieces.append(_Piece(""))
+        last = pieces[-1]
+        pieces[-1] = replace(last, scripts={**last.scripts, tag: self._argument().write()})
+
+    def _item(self, token: str) -> _Piece:
         if token in _PLAIN:
-            return _PLAIN[token]
+            return _Piece(_PLAIN[token])
         if token in _GREEK or (token.isalpha() and token.isascii()):
-            return f"<i>{_GREEK.get(token, token)}</i>"
-        if token in _INDICES:
-            return f"<{_INDICES[token]}>{self._argument()}</{_INDICES[token]}>"
+            return _Piece(f"<i>{_GREEK.get(token, token)}</i>")
         if token in _ACCENTS:
             return self._accented(_ACCENTS[token])
-        if token in _UPRIGHT or token in _SPANS:
-            given = html.escape(self._raw())
-            return given if token in _UPRIGHT else f'<span {_SPANS[token]}{given}">{self._argument()}</span>'
-        return self._composed(token) if token == "{" or len(token) > 1 else html.escape(token.strip())
+        if token in _UPRIGHT:
+            return _Piece(html.escape(self._raw()))
+        if token in _SPANS:
+            start, inner = f'<span {_SPANS[token]}{html.escape(self._raw())}">', self._argument()
+            return replace(inner, text=f"{start}{inner.text}", end=f"{inner.end}</span>")
+        return self._composed(token) if token == "{" or len(token) > 1 else _Piece(html.escape(token))
 
-    def _composed(self, token: str) -> str:
+    def _composed(self, token: str) -> _Piece:
         match token:
             case "{":
-                return self.read()
+                inner = self.read()
+                return inner[0] if len(inner) == 1 else _Piece(_join(inner))
             case r"\underset":
-                below = self._argument()
-                return f"{self._argument()}<sub>{below}</sub>"
+                below, what = self._argument(), self._argument()
+                return _Piece(what.write(), {"sub": below.write()})
             case r"\sqrt":
-                inner = self._argument()
-                return f"√({inner})" if " " in _TAG.sub("", inner) else f"√{inner}"
+                return _write_root(self._argument().write())
             case r"\frac":
-                return f"{self._argument()}∕{self._argument()}"
+                return _Piece(f"{self._argument().write()}∕{self._argument().write()}")
             case r"\dfrac":
-                above, below = self._argument(), self._argument()
-                return f'<span class="bv-fraction"><span>{above}</span><span>{below}</span></span>'
+                above, below = self._argument().write(), self._argument().write()
+                return _Piece(f'<span class="bv-fraction"><span>{above}</span><span>{below}</span></span>')
             case _:
                 raise ValueError(f"{token} has no sign in text; give it one in {__name__}")
 
-    def _argument(self) -> str:
+    def _argument(self) -> _Piece:
         """What stands in the next braces, or the one sign that stands for it."""
         token = self._tokens.popleft()
         while token.isspace():
@@ -111,7 +146,8 @@ class _Reader:
                 return text[1:].replace(r"\_", "_")
             text += token
 
-    def _accented(self, accent: str) -> str:
+    def _accented(self, accent: str) -> _Piece:
         """An accent over the first letter of what follows."""
         inner = self._argument()
-        return unicodedata.normalize("NFC", re.sub(r"^((?:<[^>]*>)*.)", rf"\1{accent}", inner, count=1))
+        text = re.sub(r"^((?:<[^>]*>)*.)", rf"\1{accent}", inner.text, count=1)
+        return replace(inner, text=unicodedata.normalize("NFC", text))

@@ -18,7 +18,7 @@ from bertviz_core.ui.components.selectors import read_rules
 # In one line: in each run Streamlit looks through all lines of all HTML for what they are indented by.
 _RULES = " ".join(
     word
-    for name in ("style.css", "card.css", "drawer.css", "lesson.css", "present.css")
+    for name in ("style.css", "markup.css", "card.css", "drawer.css", "lesson.css", "present.css")
     for word in read_rules(Path(__file__).with_name(name)).split()
 )
 _KEPT = "[data-beside]"  # in the rules: on a page that keeps the drawer's place free
