@@ -1,7 +1,9 @@
 """The small model that is made on the spot, and trained models as files."""
 
+import tempfile
 import zipfile
 from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -92,3 +94,10 @@ def test_a_zip_holds_the_checkpoint(small, tmp_path):
         assert {"config.json", "model.safetensors", "tokenizer.json"} <= set(archive.namelist())
         archive.extractall(tmp_path)
     assert bv.load_model(tmp_path).parameter_count == small.parameter_count
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="This system has no folder in memory.")
+def test_a_zip_is_made_without_the_disk(small, monkeypatch, tmp_path):
+    """It holds the words that the model has learned from, and the disk may be full."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    assert zipfile.is_zipfile(BytesIO(pack_zip(small)))

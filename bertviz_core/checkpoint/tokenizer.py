@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from transformers import AutoTokenizer, BertTokenizer
@@ -27,6 +28,7 @@ _TOKEN_BYTES = 200  # of one token in them, roughly
 _FILES = ("tokenizer.json", "vocab.txt")
 _CAN_LACK = ("mask_token", "pad_token")  # of the special tokens
 _EXTRA_FILES = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
+_IN_MEMORY = Path("/dev/shm")  # Linux has it
 _READ = (".json", ".txt", ".jinja", ".model")  # how the names of files end that the library may read
 
 
@@ -195,9 +197,15 @@ class Tokenizer:
         )
         return Tokenizer(library, Rules.from_library(json.loads(library.backend_tokenizer.to_str())), len(kept))
 
-    def save(self, folder: Path) -> None:
-        """Write the tokenizer's files as the library reads them."""
-        self._library.save_pretrained(folder)
+    def write_files(self) -> dict[str, bytes]:
+        """The tokenizer's files as the library reads them, by name.
+
+        It writes them into a folder: one in memory, where the system has such a place, so that no text's words come to
+        the disk.
+        """
+        with TemporaryDirectory(prefix="bertviz-", dir=_IN_MEMORY if _IN_MEMORY.is_dir() else None) as folder:
+            self._library.save_pretrained(folder)
+            return {file.name: file.read_bytes() for file in sorted(Path(folder).iterdir())}
 
     @property
     def unk_token(self) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-import tempfile
 import zipfile
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 
 from bertviz_core.checkpoint.model import Model
@@ -23,20 +23,24 @@ _ENCODER = ("embeddings.", "encoder.", "pooler.")  # what a file has behind `ber
 def save_safetensors(model: Model, folder: Path) -> None:
     """Write a checkpoint that `load_model` and transformers open: weights, config.json and the tokenizer's files."""
     folder.mkdir(parents=True, exist_ok=True)
-    save_file(_name_tensors(model), folder / WEIGHTS, metadata={"format": "pt"})
-    (folder / "config.json").write_text(json.dumps(_write_config(model), indent=2) + "\n", encoding="utf-8")
-    model.tokenizer.save(folder)
+    for name, content in _write_files(model):
+        (folder / name).write_bytes(content)
 
 
 def pack_zip(model: Model) -> bytes:
-    """The same checkpoint as one file, to be unpacked into a folder."""
+    """The same checkpoint as one file, to be unpacked into a folder; made in memory, as it holds what was typed."""
     packed = io.BytesIO()
-    with tempfile.TemporaryDirectory(prefix="bertviz-") as name:
-        save_safetensors(model, Path(name))
-        with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:  # weights do not get smaller
-            for file in sorted(Path(name).iterdir()):
-                archive.write(file, file.name)
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:  # weights do not get smaller
+        for name, content in _write_files(model):
+            archive.writestr(name, content)
     return packed.getvalue()
+
+
+def _write_files(model: Model) -> Iterator[tuple[str, bytes]]:
+    """The files of a checkpoint, by name, one after the other: each can be as large as the model."""
+    yield "config.json", f"{json.dumps(_write_config(model), indent=2)}\n".encode()
+    yield WEIGHTS, save(_name_tensors(model), metadata={"format": "pt"})
+    yield from model.tokenizer.write_files().items()
 
 
 def _name_tensors(model: Model) -> dict[str, Tensor]:
