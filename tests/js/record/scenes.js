@@ -144,6 +144,9 @@ const LONG = [
     for (const deltaY of [500, -20]) visit.canvas.stage.send("wheel", { deltaX: 0, deltaY });
     visit.explain("encoder.layer.1.output.LayerNorm[token=13,hidden=2]");
   } },
+  { name: "low, a cell below is explained", like: "canvas-long: low", pass: "long", size: "low", does: (visit) => {
+    visit.explain("encoder.layer.1.output.LayerNorm[token=18,hidden=2]");
+  } },
   { name: "low, the cursor goes down and up", like: "canvas-long: low", pass: "long", size: "low", does: type("ArrowDown", "ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp", "PageUp") },
 ];
 

@@ -9,7 +9,7 @@ import { openDocument } from "./document.js";
 import { listDrawn, listElements, listShapes } from "./lines.js";
 
 const COMPONENTS = new URL("../../../bertviz_core/ui/components/", import.meta.url);
-const SIZES = { wide: [1400, 720, 900], narrow: [1000, 640, 800], phone: [390, 500, 800], low: [1400, 240, 500], projector: [2200, 1000, 1300] };
+const SIZES = { wide: [1400, 720, 900], narrow: [1000, 640, 800], phone: [390, 500, 800], low: [1400, 180, 500], projector: [2200, 1000, 1300] };
 const passes = new Map();
 
 export function readComponent(path) {
@@ -44,6 +44,7 @@ export class Visit {
     document.addEventListener("bv-pointed", ({ detail }) => this.sent.push(["lit", detail]));
     this.find(".bvc-ask").addEventListener("click", () => this.sent.push(["asked", this.find(".bvc-ask").dataset.cell]));
     this.show(place, more);
+    this.page.resized(); // as the browser says once all stands somewhere
     does(this);
     if (rests) this.skip(500); // what moves has come to rest
   }
