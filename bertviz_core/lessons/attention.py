@@ -19,8 +19,10 @@ from bertviz_core.lessons.lesson import (
     Wrong,
     otherwise,
 )
+from bertviz_core.lessons.needs import UNPADDED
 from bertviz_core.programs.names import ATTENTION_WEIGHTS, SELF_ATTENTION
 
+_NO_DIVISOR = f"no divisor from {divisor.LEAST:g} to twice the usual one gives one token 90 % here"
 _SCORES = SELF_ATTENTION.enter("scores").path  # of which folds work the weights out
 
 LESSON = Lesson(
@@ -120,7 +122,7 @@ LESSON = Lesson(
             keys.work_negative,
             hints=("The softmax takes a power of e. Which numbers can a power of e be?",),
             covers=(ATTENTION_WEIGHTS.path, _SCORES, "headline", "drawer"),
-            need=Need("no token here has a dot product below 0", keys.has_negative),
+            needs=(UNPADDED, Need("no token here has a dot product below 0", keys.has_negative)),
             at=",query=",
             misconception="A negative score gives a negative weight, or none.",
         ),
@@ -150,7 +152,7 @@ LESSON = Lesson(
                 Wrong(otherwise, "Take e to the power of the difference, {difference}."),
             ),
             covers=("headline", ATTENTION_WEIGHTS.path, _SCORES, "drawer"),
-            need=Need("no two scores of this row are near each other without being level", keys.has_ratio),
+            needs=(Need("no two scores of this row are near each other without being level", keys.has_ratio),),
             at=",query=",
             misconception="Weights are in proportion to scores.",
             paper=OnPaper(task="How many times larger is the weight of {a}? To one decimal."),
@@ -181,7 +183,7 @@ LESSON = Lesson(
                 Wrong(otherwise, "{v} at {set}. Now one token takes nearly all: a larger divisor shares more."),
             ),
             tell=divisor.tell_share,
-            need=Need("no divisor gives one token 90 % here", divisor.is_divisible),
+            needs=(UNPADDED, Need(_NO_DIVISOR, divisor.is_divisible)),
             at=",query=",
             misconception="Dividing all scores by one number changes nothing, since softmax normalizes anyway.",
             paper=OnPaper(
@@ -222,7 +224,7 @@ LESSON = Lesson(
             ),
             keys.work_mask,
             hints=("The row must add up to 100 % again.", "The ratios between the others do not change."),
-            need=Need("one token takes nearly all, or two share alike", keys.is_maskable),
+            needs=(Need("one token takes nearly all here, or the first two too little to compare", keys.is_maskable),),
             at=ATTENTION_WEIGHTS.path,
             misconception="What is taken away vanishes, or goes to the runner-up.",
         ),
@@ -248,10 +250,7 @@ LESSON = Lesson(
             keys.work_taken,
             hints=("Multiply: weight times length.",),
             covers=("page", "drawer"),
-            need=Need(
-                "the order by weight is also the order by what is taken",
-                keys.has_crossed,
-            ),
+            needs=(Need("no token that gets clearly less weight than another gives clearly more", keys.has_crossed),),
             at=ATTENTION_WEIGHTS.path,
             misconception="The attention matrix shows what flows.",
         ),

@@ -9,6 +9,7 @@ from bertviz_core.lessons.lesson import Tried, Worked
 from bertviz_core.lessons.scene import Scene
 
 FROM, AIM, TO = 0.88, 0.9, 0.92  # the share to be reached by another divisor: at least, about, at most
+LEAST = 0.2  # divisor that is asked for
 _LARGEST = 40.0  # divisor that is tried
 
 
@@ -42,7 +43,7 @@ def find_divisor(scene: Scene) -> float:
 
 
 def is_divisible(scene: Scene) -> bool:
-    return 0.2 < find_divisor(scene) < find_ends(scene)[1] and all(scene.trace.encoding.mask)
+    return LEAST < find_divisor(scene) < find_ends(scene)[1]
 
 
 def find_root(scene: Scene) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bertviz_core.lessons import embeddings_keys as keys
 from bertviz_core.lessons.embeddings_picture import draw_embeddings
 from bertviz_core.lessons.lesson import Choose, Lesson, Need, Number, OnPaper, Option, Step, Write, Wrong, otherwise
+from bertviz_core.lessons.needs import LM_HEAD, LONG_WORD, REPEATED
 
 LESSON = Lesson(
     "embeddings",
@@ -136,7 +137,10 @@ LESSON = Lesson(
             keys.work_near,
             hints=("The numbers of the rows were given out before training. The rows themselves were learned.",),
             covers=("embeddings.word_embeddings.weight", "drawer"),
-            need=Need("no whole word here has a row to compare", keys.has_word),
+            needs=(
+                LONG_WORD,
+                Need("the rarest word has a row of zeros, or too few entries begin as it does", keys.has_word),
+            ),
             at="embeddings.word_embeddings.weight",
             fold="neighbours",
             misconception="Ids that are close mean words that are close.",
@@ -171,7 +175,7 @@ LESSON = Lesson(
             ),
             keys.work_order,
             hints=("Without positions a sentence is a bag of tokens.",),
-            need=Need("this model has no LM head to ask", keys.can_order),
+            needs=(LM_HEAD,),
             at="cls.predictions.probs",
             misconception="The model reads from left to right, so it knows the order.",
         ),
@@ -206,7 +210,7 @@ LESSON = Lesson(
             keys.work_context,
             hints=("What can a layer add that differs between the two?",),
             covers=("output.LayerNorm", "drawer"),
-            need=Need("no token here stands twice", keys.has_repeated),
+            needs=(REPEATED,),
             at="output.LayerNorm",
             misconception="A word has one vector.",
         ),

@@ -11,7 +11,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, write_fixed, write_plain_sum
 from bertviz_core.lessons.lesson import Tried, Verdict, Worked
 from bertviz_core.lessons.scene import Scene
-from bertviz_core.lessons.sentences import find_rarest, has_head, read_own
+from bertviz_core.lessons.sentences import find_rarest, read_own
 from bertviz_core.tracing.changes import Changes
 
 WITHIN = 0.006  # of the sum of three numbers: two decimals, and what is lost by rounding to them
@@ -156,14 +156,6 @@ def work_order(scene: Scene) -> Worked:
     return Worked(int(changed), numbers, _find_cell(scene))
 
 
-def can_order(scene: Scene) -> bool:
-    return has_head(scene) and _POSITIONS in scene.trace
-
-
-def has_repeated(scene: Scene) -> bool:
-    return len(scene.list_repeated()) > 1
-
-
 def _compare(scene: Scene, stage: int, first: int, second: int) -> float:
     """The cosine of two tokens' vectors at a stage: 0 before the first layer, 1 after layer 0."""
     rows = scene.trace[list_stages(scene.trace)[stage]].astype(np.float64)
@@ -208,7 +200,7 @@ def check_own(scene: Scene, text: str, _: str) -> Verdict:
     own = read_own(scene, text)
     if isinstance(own, Verdict):
         return own
-    if not has_repeated(own):
+    if not own.list_repeated():
         return Verdict(False, "No token stands there twice, but for special ones. Repeat a word.", counted=False)
     token, before, after = _find_furthest(own)
     told = f"“{token}”: {write_fixed(before, 2)} before the first layer, {write_fixed(after, 2)} after the last."

@@ -12,7 +12,7 @@ from bertviz_core.errors import BertvizError
 from bertviz_core.formula.texts import join_words, name_token, shorten, spell_controls, write_count
 from bertviz_core.lessons.drawing import draw_code, isolate
 from bertviz_core.lessons.lesson import Choose, Lesson, Picture, Slide, Step, Worked, Write
-from bertviz_core.lessons.marking import fill, is_ready, list_options, tell_answer, tell_wrong, work_out
+from bertviz_core.lessons.marking import fill, is_ready, list_options, tell_answer, tell_lack, tell_wrong, work_out
 from bertviz_core.lessons.scene import Scene
 
 _STYLE = Path(__file__).with_name("handout.css").read_text(encoding="utf-8")
@@ -101,7 +101,7 @@ def _tell_unseen(handout: Handout) -> str:
 
 def _write_task(number: int, step: Step, worked: Worked | None, scene: Scene) -> str:
     if worked is None:
-        return f'<div class="task"><p>{_write_number(number)}{_tell_lack(step)}</p></div>'
+        return f'<div class="task"><p>{_write_number(number)}{_write_lack(step, scene)}</p></div>'
     text = _fill(step.paper.text or step.text, worked.numbers)
     task = _fill(step.paper.task or step.task, worked.numbers)
     after = " Then try it in the app." if isinstance(step.ask, Write) else ""
@@ -120,9 +120,8 @@ def _write_number(number: int) -> str:
     return f'<span class="number">{number}</span>'
 
 
-def _tell_lack(step: Step) -> str:
-    lacks = step.need.lacks if step.need else "this model has not what is asked about"
-    return escape(f"{step.title}: not asked of this sentence, as {lacks}.")
+def _write_lack(step: Step, scene: Scene) -> str:
+    return escape(f"{step.title}: not asked of this sentence, as {tell_lack(step, scene)}.")
 
 
 def _tell_app(handout: Handout, worked: list[Worked | None]) -> str:
@@ -164,7 +163,7 @@ def _write_key(handout: Handout, worked: list[Worked | None], picture: Picture) 
 def _write_answer(number: int, step: Step, worked: Worked | None, scene: Scene) -> str:
     """The answer, what a wrong one mostly comes from, and what the app says to it."""
     if worked is None:
-        return f"<p>{_write_number(number)}{_tell_lack(step)}</p>"
+        return f"<p>{_write_number(number)}{_write_lack(step, scene)}</p>"
     belief = _fill(step.misconception, worked.numbers)
     said = "".join(f" {escape(isolate(each))}" for each in tell_wrong(step, worked))
     return (

@@ -18,7 +18,11 @@ from bertviz_core.lessons.lesson import (
     Wrong,
     otherwise,
 )
-from bertviz_core.lessons.sentences import has_head
+from bertviz_core.lessons.needs import LM_HEAD, LONG_WORD, UNPADDED
+
+_NOT_REPLACED = (
+    "the rarest other word has no entry like it to put in its place, or the chosen token hardly looks at it in layer 0"
+)
 
 LESSON = Lesson(
     "layer",
@@ -64,7 +68,9 @@ LESSON = Lesson(
                 "Draw both as arrows, one beginning where the other ends, with the angle between their directions.",
             ),
             covers=("residual", "drawer"),
-            need=Need("the two vectors point almost the same or the opposite way here", keys.is_triangle),
+            needs=(
+                Need("the two vectors point almost the same or the opposite way, or one is tiny", keys.is_triangle),
+            ),
             at="residual[",
             misconception="Vectors add like lengths.",
             paper=OnPaper(
@@ -91,7 +97,7 @@ LESSON = Lesson(
                 Wrong(otherwise, "{picked} gets {its}. Another one gets more."),
             ),
             tell=keys.tell_added,
-            need=Need("the page shows only some of so many tokens at once", keys.is_short),
+            needs=(UNPADDED, Need("there are more tokens than the page shows at once, or only one", keys.is_short)),
             at="residual",
             misconception="The longest vector is the one that changed most.",
             paper=OnPaper(
@@ -121,7 +127,7 @@ LESSON = Lesson(
                 Wrong(otherwise, "Add up all squares: their mean is 1. Then take the root."),
             ),
             covers=("drawer",),
-            need=Need("the numbers of the sum are all but equal here", keys.is_normal),
+            needs=(Need("the numbers of the sum are all but equal here", keys.is_normal),),
             at="LayerNorm.normalized",
             misconception="Normalizing makes a vector of length 1.",
             paper=OnPaper(task="How long is the normalized vector? To one decimal."),
@@ -154,7 +160,10 @@ LESSON = Lesson(
             ),
             keys.work_moves,
             hints=("Which of these read the numbers of other tokens?",),
-            need=Need("no other word here is looked at from the chosen token", keys.is_replaceable),
+            needs=(
+                Need(f"besides the chosen token {LONG_WORD.lacks}", keys.has_other),
+                Need(_NOT_REPLACED, keys.is_replaceable),
+            ),
             at="map",
             misconception="Every step mixes the tokens.",
         ),
@@ -223,7 +232,7 @@ LESSON = Lesson(
             ),
             keys.work_skip,
             hints=("What is left is only what {here} collected from the tokens.",),
-            need=Need("this model has no LM head to ask", has_head),
+            needs=(LM_HEAD,),
             at="cls.predictions.probs",
             misconception="The residual is a technical detail for training.",
         ),
@@ -246,7 +255,7 @@ LESSON = Lesson(
             ),
             tell=keys.tell_leader,
             covers=("headline", "drawer"),
-            need=Need("the answer leads before the first layer, or there is no LM head", keys.has_lead),
+            needs=(LM_HEAD, Need("the answer leads before the first layer already", keys.has_lead)),
             at="the LM head",
             misconception="The last layer finds the answer.",
             paper=OnPaper(
@@ -270,7 +279,7 @@ LESSON = Lesson(
             ),
             keys.work_own,
             hints=("Try a fixed phrase, and a sentence that leaves much open.",),
-            need=Need("this model has no LM head to ask", has_head),
+            needs=(LM_HEAD,),
             at="the LM head",
             misconception="Every answer takes all layers.",
         ),

@@ -15,7 +15,7 @@ from bertviz_core.formula.numbers import format_degrees, format_number, format_p
 from bertviz_core.formula.texts import write_ordinal
 from bertviz_core.lessons.lesson import Tried, Verdict, Worked
 from bertviz_core.lessons.scene import Scene
-from bertviz_core.lessons.sentences import find_rarest, find_token, has_head, read_own, read_whole
+from bertviz_core.lessons.sentences import find_rarest, find_token, read_own, read_whole
 from bertviz_core.programs.names import ATTENTION_WEIGHTS, CONTEXT, SELF_ATTENTION
 from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.rewrites import NO_RESIDUAL, Rule
@@ -69,7 +69,7 @@ def work_sum(scene: Scene) -> Worked:
 
 def is_short(scene: Scene) -> bool:
     """Whether the page shows all tokens at once."""
-    return 1 < len(scene.tokens) <= SHOWN and all(scene.trace.encoding.mask)
+    return 1 < len(scene.tokens) <= SHOWN
 
 
 def find_added(scene: Scene, cell: Address) -> int | None:
@@ -139,6 +139,11 @@ def _find_replaced(scene: Scene) -> int | None:
         return None
     weights = scene.trace[ATTENTION_WEIGHTS.in_layer(0).fix(query=scene.token, key=token)]
     return token if weights.max() > _ATTENDED else None
+
+
+def has_other(scene: Scene) -> bool:
+    """Whether another word than the chosen token could be replaced."""
+    return find_rarest(scene, scene.token) is not None
 
 
 def is_replaceable(scene: Scene) -> bool:
@@ -230,7 +235,7 @@ def find_lead(winners: Sequence[Winner]) -> int:
 
 def has_lead(scene: Scene) -> bool:
     """Whether the entry that leads in the end does not do so from the start."""
-    return has_head(scene) and find_lead(_list_winners(scene)) >= 0
+    return find_lead(_list_winners(scene)) >= 0
 
 
 def work_when(scene: Scene) -> Worked:

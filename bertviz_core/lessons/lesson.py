@@ -130,7 +130,7 @@ def otherwise(_: Tried) -> bool:
 
 @dataclass(frozen=True)
 class Need:
-    """What a sentence must have for a step to make sense. lacks: said where it has not."""
+    """One thing that a sentence or a model must have for a step to make sense. lacks: said where it has not."""
 
     lacks: str
     is_met: Callable[[Scene], bool]
@@ -184,7 +184,7 @@ class Step:
     wrong: tuple[Wrong, ...] = ()
     tell: Callable[[Tried], Numbers] = lambda _: {}
     covers: tuple[str, ...] = ()
-    need: Need | None = None
+    needs: tuple[Need, ...] = ()
     costly: bool = False
     paper: OnPaper = OnPaper()
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from bertviz_core.lessons.lesson import Choose, Number, Numbers, Pick, Slide, Step, Tried, Verdict, Worked
+from bertviz_core.errors import BertvizError
+from bertviz_core.lessons.lesson import Choose, Need, Number, Numbers, Pick, Slide, Step, Tried, Verdict, Worked
 from bertviz_core.lessons.scene import Scene
 from bertviz_core.tracing.remember import remember
 
@@ -27,8 +28,22 @@ def fill(text: str, numbers: Numbers) -> str:
 
 
 def is_ready(step: Step, scene: Scene) -> bool:
-    """Whether the sentence has what the step needs."""
-    return step.need is None or step.need.is_met(scene)
+    """Whether sentence and model have what the step needs."""
+    return find_lack(step, scene) is None
+
+
+def find_lack(step: Step, scene: Scene) -> Need | None:
+    """The first thing that the step needs and the sentence or the model has not."""
+    return next((need for need in step.needs if not need.is_met(scene)), None)
+
+
+def tell_lack(step: Step, scene: Scene) -> str:
+    """Why the step is not asked of this sentence, to stand behind "as"."""
+    try:
+        lack = find_lack(step, scene)
+    except BertvizError:
+        lack = None
+    return lack.lacks if lack else "this model has not what is asked about"
 
 
 def list_options(step: Step, scene: Scene, worked: Worked) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from bertviz_core.lessons.marking import read_number
 from bertviz_core.lessons.scene import Scene
 
 _PREFIX = "##"  # of a piece that goes on a word
-_LEAST = 3  # letters of a word that is worth asking about
+LEAST_LETTERS = 3  # letters of a word that is worth asking about
 
 
 def is_piece(token: str) -> bool:
@@ -37,7 +37,7 @@ def find_rarest(scene: Scene, *without: int) -> int | None:
     words = [
         i
         for i in list_words(scene)
-        if i not in without and len(tokens[i]) >= _LEAST and tokens[i].isascii() and tokens[i].isalpha()
+        if i not in without and len(tokens[i]) >= LEAST_LETTERS and tokens[i].isascii() and tokens[i].isalpha()
     ]
     return max(words, key=lambda i: (ids[i], -i), default=None)
 

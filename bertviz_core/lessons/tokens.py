@@ -17,6 +17,7 @@ from bertviz_core.lessons.lesson import (
     Wrong,
     otherwise,
 )
+from bertviz_core.lessons.needs import LM_HEAD, LONG_WORD, MASK, REPEATED, RULES, UNPADDED
 from bertviz_core.lessons.sentences import find_token
 from bertviz_core.lessons.tokens_picture import draw_tokens
 
@@ -61,9 +62,10 @@ LESSON = Lesson(
                 ),
             ),
             covers=("page", "headline", "tokens", "drawer"),
-            need=Need(
-                "there is a second sentence, padding or an unknown word",
-                keys.is_countable,
+            needs=(
+                RULES,
+                UNPADDED,
+                Need("there is a second sentence, an unknown word or another special token", keys.is_countable),
             ),
             at="input_ids",
             misconception="Tokens are words.",
@@ -90,7 +92,7 @@ LESSON = Lesson(
                 Wrong(otherwise, "{picked} has the id {its}, {a} has {id}."),
             ),
             tell=keys.tell_id,
-            need=Need("no token here stands twice", keys.has_repeated),
+            needs=(REPEATED,),
             at="input_ids",
             misconception="The id of a word depends on where it stands or what it means.",
             paper=OnPaper(
@@ -134,7 +136,7 @@ LESSON = Lesson(
             keys.work_capitals,
             hints=("Is there a capital letter in any token of this sentence, but for special ones such as [MASK]?",),
             covers=("page", "drawer"),
-            need=Need("no whole word here has small letters to make capitals of", keys.has_capitals),
+            needs=(RULES, LONG_WORD, Need("the rarest word here has no small letters", keys.has_capitals)),
             at="input_ids",
             misconception="BERT sees the text as it was typed.",
         ),
@@ -170,7 +172,7 @@ LESSON = Lesson(
             keys.work_pieces,
             hints=("The longest entry with which “{word}” begins is “{first}”. What is left is cut in the same way.",),
             covers=("the vocabulary", "drawer"),
-            need=Need("this model cuts words as a grammar does, or by other rules than BERT’s", keys.has_example),
+            needs=(RULES, Need("this model cuts such words as a grammar does, or not at all", keys.has_example)),
             at="the vocabulary",
             misconception="Pieces are prefixes, stems and endings.",
             paper=OnPaper(task="Predict how “{word}” is cut."),
@@ -194,7 +196,7 @@ LESSON = Lesson(
                 "Long and rare helps: names of diseases, of chemicals, of small towns.",
                 "For comparison, numbers of pieces: {examples}.",
             ),
-            need=Need("this model’s tokenizer follows other rules than BERT’s", keys.has_rules),
+            needs=(RULES,),
             at="the vocabulary",
             misconception="Long words are cut, short ones are not.",
         ),
@@ -230,7 +232,7 @@ LESSON = Lesson(
             keys.work_hidden,
             hints=("What does the model receive instead of “{word}”? Only the id {mask}.",),
             covers=("input_ids", "headline", "drawer"),
-            need=Need("no word here can be hidden and guessed", keys.can_hide),
+            needs=(LM_HEAD, MASK, Need("no word that is one token stands only once here", keys.has_single)),
             at="input_ids",
             misconception="BERT compares its guess with the hidden word.",
         ),

@@ -10,7 +10,6 @@ from bertviz_core.lessons.lesson import Tried, Verdict, Worked
 from bertviz_core.lessons.scene import Scene
 from bertviz_core.lessons.sentences import (
     find_rarest,
-    has_head,
     is_piece,
     list_plain,
     list_words,
@@ -41,12 +40,12 @@ def cut(scene: Scene, word: str) -> list[str]:
 
 
 def is_countable(scene: Scene) -> bool:
-    """Whether it is one sentence, without padding and unknown words, with one token added at each end."""
+    """Whether it is one sentence without unknown words, with one token added at each end."""
     encoding, tokenizer = scene.trace.encoding, scene.model.tokenizer
     inner = scene.tokens[1:-1]
     odd = tokenizer.special_tokens - {_name_mask(scene)}
     ends = scene.tokens[0] in odd and scene.tokens[-1] in odd
-    return has_rules(scene) and ends and not odd & {*inner} and all(encoding.mask) and not any(encoding.segments)
+    return ends and not odd & {*inner} and not any(encoding.segments)
 
 
 def _name_mask(scene: Scene) -> str:
@@ -97,10 +96,6 @@ def is_words(tried: Tried) -> bool:
     return tried.answer == _count_words(tried.scene)
 
 
-def has_repeated(scene: Scene) -> bool:
-    return len(scene.list_repeated()) > 1
-
-
 def work_same(scene: Scene) -> Worked:
     first, second, *_ = scene.list_repeated()
     numbers = {
@@ -127,7 +122,7 @@ def tell_id(tried: Tried) -> dict[str, str]:
 
 def has_capitals(scene: Scene) -> bool:
     token = find_rarest(scene)
-    return has_rules(scene) and token is not None and scene.tokens[token] != scene.tokens[token].upper()
+    return token is not None and scene.tokens[token] != scene.tokens[token].upper()
 
 
 def work_capitals(scene: Scene) -> Worked:
@@ -162,7 +157,7 @@ def _find_example(scene: Scene) -> tuple[tuple[str, ...], list[str]] | None:
 
 
 def has_example(scene: Scene) -> bool:
-    return has_rules(scene) and _find_example(scene) is not None
+    return _find_example(scene) is not None
 
 
 def work_pieces(scene: Scene) -> Worked:
@@ -219,8 +214,8 @@ def _find_hidden(scene: Scene) -> int | None:
     return words[len(words) // 2] if words else None
 
 
-def can_hide(scene: Scene) -> bool:
-    return has_head(scene) and scene.model.tokenizer.mask_id is not None and _find_hidden(scene) is not None
+def has_single(scene: Scene) -> bool:
+    return _find_hidden(scene) is not None
 
 
 def hide(scene: Scene) -> Changes:

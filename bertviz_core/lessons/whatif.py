@@ -5,14 +5,14 @@ from __future__ import annotations
 from bertviz_core.lessons import whatif_keys as keys
 from bertviz_core.lessons.attention_keys import name_keys
 from bertviz_core.lessons.lesson import Choose, Lesson, Need, OnPaper, Option, Pick, Step, Write, Wrong, otherwise
+from bertviz_core.lessons.needs import LM_HEAD, MASK
 from bertviz_core.lessons.sentences import find_token
 from bertviz_core.lessons.whatif_picture import draw_whatif
-from bertviz_core.lessons.words_keys import has_predictions
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 
-_PREDICTS = Need("this model has no LM head", has_predictions)
-_LONG = f"the sentence has more than {keys.MOST_TOKENS} tokens"
-_NEEDED = Need(f"{_LONG}, or no head is needed for the first word", keys.has_needed)
+_SHORT = Need(f"the sentence has more than {keys.MOST_TOKENS} tokens", keys.is_short)
+_HEADS = (LM_HEAD, _SHORT, Need("this model has one head alone", keys.has_heads))
+_NEEDED = (*_HEADS, Need("no head is needed for the first word", keys.has_needed))
 
 LESSON = Lesson(
     "whatif",
@@ -54,7 +54,7 @@ LESSON = Lesson(
             ),
             keys.work_looks,
             hints=("A head can push towards a word, away from it, or do neither.",),
-            need=_PREDICTS,
+            needs=(LM_HEAD,),
             at="cls.predictions.probs",
             misconception="A large attention weight means: important for the answer.",
         ),
@@ -82,7 +82,7 @@ LESSON = Lesson(
             ),
             tell=keys.tell_head,
             covers=("headline", "drawer", "cls.predictions.probs"),
-            need=_NEEDED,
+            needs=_NEEDED,
             at=ATTENTION_WEIGHTS.path,
             misconception="The heads of the last layer, or the sharpest ones, matter most.",
             paper=OnPaper(
@@ -106,7 +106,7 @@ LESSON = Lesson(
             wrong=(Wrong(otherwise, "{picked} gets {its}. Another token gets more."),),
             tell=keys.tell_looked,
             covers=("page", ATTENTION_WEIGHTS.path, "drawer"),
-            need=_NEEDED,
+            needs=_NEEDED,
             at=ATTENTION_WEIGHTS.path,
             misconception="A head that matters can be recognized by its pattern.",
             paper=OnPaper(
@@ -146,7 +146,7 @@ LESSON = Lesson(
             ),
             keys.work_both,
             hints=("A later layer reads what the earlier ones wrote.", "LayerNorm and softmax come in between."),
-            need=Need(f"{_LONG}, or no two heads share the work without taking all of it", keys.has_two),
+            needs=(*_NEEDED, Need("no two heads share the work without taking all of it", keys.has_two)),
             at="cls.predictions.probs",
             misconception="Effects of parts add up to the whole.",
             paper=OnPaper(
@@ -187,7 +187,7 @@ LESSON = Lesson(
             ),
             keys.work_without,
             hints=("With uniform weights the head still hands on a mean of all values.",),
-            need=_PREDICTS,
+            needs=(LM_HEAD,),
             at="cls.predictions.probs",
             misconception="There is one way to leave a part out.",
         ),
@@ -209,7 +209,12 @@ LESSON = Lesson(
             ),
             tell=keys.tell_token,
             covers=("drawer",),
-            need=Need(f"{_LONG}, or no word is needed for the first one", keys.has_needed_word),
+            needs=(
+                LM_HEAD,
+                _SHORT,
+                Need("fewer than two tokens here are neither special nor the chosen one", keys.has_words),
+                Need("no word is needed for the first one", keys.has_needed_word),
+            ),
             at="tokens",
             misconception="Words with much meaning matter most.",
             paper=OnPaper(
@@ -231,7 +236,7 @@ LESSON = Lesson(
                 "A close race tips over more easily: run your sentence first, and see how near the second word is.",
                 "The map of all heads says which of them the first word needs most.",
             ),
-            need=Need("this model has no LM head, or no [MASK]", keys.has_masks),
+            needs=(LM_HEAD, MASK),
             at=ATTENTION_WEIGHTS.path,
             misconception="What one sentence shows holds for all.",
         ),

@@ -108,10 +108,15 @@ def is_short(scene: Scene) -> bool:
     return len(scene.tokens) <= MOST_TOKENS
 
 
+def has_heads(scene: Scene) -> bool:
+    """Whether there are heads to choose from."""
+    return scene.model.config.num_hidden_layers * scene.model.config.num_attention_heads > 1
+
+
 def has_needed(scene: Scene) -> bool:
     """Whether there are heads to choose from, and without one of them the word loses."""
-    able = is_short(scene) and has_predictions(scene)
-    return able and measure_heads(scene).size > 1 and bool(measure_heads(scene).max() > 0)
+    able = is_short(scene) and has_predictions(scene) and has_heads(scene)
+    return able and bool(measure_heads(scene).max() > 0)
 
 
 def _tell_without(scene: Scene, head: Head) -> tuple[float, str]:
@@ -207,7 +212,7 @@ def find_two(scene: Scene) -> tuple[Head, Head] | None:
 
 
 def has_two(scene: Scene) -> bool:
-    return has_needed(scene) and find_two(scene) is not None
+    return find_two(scene) is not None
 
 
 def zero_two(scene: Scene) -> Changes:
@@ -274,10 +279,14 @@ def _measure_words(scene: Scene) -> np.ndarray:
     return lock(found)
 
 
+def has_words(scene: Scene) -> bool:
+    """Whether there are words to choose from."""
+    return len(find_words(scene)) > 1
+
+
 def has_needed_word(scene: Scene) -> bool:
-    """Whether there are words to choose from, and without one of them the answer falls."""
-    enough = is_short(scene) and has_predictions(scene) and len(find_words(scene)) > 1
-    return enough and bool(np.nanmin(measure_words(scene)) < read_answer(scene))
+    """Whether without one of the words the answer falls."""
+    return bool(np.nanmin(measure_words(scene)) < read_answer(scene))
 
 
 def work_token(scene: Scene) -> Worked:
@@ -307,10 +316,6 @@ def tell_token(tried: Tried) -> dict[str, str]:
 
 def work_own(scene: Scene) -> Worked:
     return Worked(0, name_answer(scene), find_answer(scene))
-
-
-def has_masks(scene: Scene) -> bool:
-    return has_predictions(scene) and scene.model.tokenizer.mask_id is not None
 
 
 def check_own(scene: Scene, text: str, guess: str) -> Verdict:

@@ -17,10 +17,11 @@ from bertviz_core.lessons.lesson import (
     Wrong,
     otherwise,
 )
+from bertviz_core.lessons.needs import LM_HEAD
 from bertviz_core.lessons.sentences import find_token
 from bertviz_core.lessons.words_picture import draw_words
 
-_PREDICTS = Need("this model has no LM head", keys.has_predictions)
+_NO_PAIR = f"no two neighbours among the first {keys.RANKED} words differ by a factor from 1.05 to 20"
 _SHARES, _LOGITS = "cls.predictions.probs", "cls.predictions.decoder"
 
 LESSON = Lesson(
@@ -48,7 +49,7 @@ LESSON = Lesson(
                 "A model learns what is likely in many texts. A well-known saying is one text.",
             ),
             covers=(_SHARES, _LOGITS, "headline", "drawer"),
-            need=Need("the token that is looked at is not hidden", keys.is_hidden),
+            needs=(LM_HEAD, Need("the token that is looked at is not hidden", keys.is_hidden)),
             at="cls.predictions.probs",
             misconception="The model looks up facts.",
             paper=OnPaper(task="Before you read on: write a word that you expect among the model’s first {first}."),
@@ -71,7 +72,7 @@ LESSON = Lesson(
                 Wrong(otherwise, "Add {up}, {down} and {b}, each with its sign."),
             ),
             covers=(_SHARES, _LOGITS, "drawer"),
-            need=_PREDICTS,
+            needs=(LM_HEAD,),
             at="cls.predictions.transform.LayerNorm",
             misconception="A word has one neuron that speaks for it.",
             paper=OnPaper(task="Work out the logit of {word}, to two decimals."),
@@ -98,7 +99,7 @@ LESSON = Lesson(
                 Wrong(otherwise, "Take e to the power of the difference, {difference}."),
             ),
             covers=(_SHARES, _LOGITS, "headline", "drawer"),
-            need=Need("no two neighbours in the ranking differ by a factor from 1.05 to 20", keys.has_pair),
+            needs=(LM_HEAD, Need(_NO_PAIR, keys.has_pair)),
             at="from cls.predictions.decoder",
             misconception="A logit is a kind of probability.",
             paper=OnPaper(
@@ -130,7 +131,7 @@ LESSON = Lesson(
             ),
             keys.work_plusone,
             hints=("The numerator grows e times. What else grows?", "The denominator holds this word too."),
-            need=Need("none of the first words has from 1 to 36 %", keys.has_raised),
+            needs=(LM_HEAD, Need(f"none of the first {keys.RANKED} words has from 1 to 36 %", keys.has_raised)),
             at="cls.predictions.probs",
             misconception="Probabilities of words are independent of each other.",
         ),
@@ -166,7 +167,7 @@ LESSON = Lesson(
             keys.work_half,
             hints=("The first place is at {p}; those behind it have no more.",),
             covers=(_SHARES, _LOGITS, "drawer"),
-            need=Need("one word holds half of the probability", keys.is_open),
+            needs=(LM_HEAD, Need("one word holds half of the probability", keys.is_open)),
             at="from cls.predictions.probs",
             misconception="The top word is what the model believes.",
         ),
@@ -191,7 +192,10 @@ LESSON = Lesson(
             ),
             tell=keys.tell_sure,
             covers=("drawer",),
-            need=Need("the page’s table shows no single visible word that is least sure", keys.has_least_sure),
+            needs=(
+                LM_HEAD,
+                Need("the page’s table shows no single visible word that is least sure", keys.has_least_sure),
+            ),
             at="argmax",
             fold="positions",
             misconception="A visible token is simply copied.",
@@ -218,7 +222,7 @@ LESSON = Lesson(
                 "Fixed phrases and names leave little open.",
                 "Words on both sides of the blank count.",
             ),
-            need=_PREDICTS,
+            needs=(LM_HEAD,),
             at="cls.predictions.probs",
             misconception="How sure the model is depends on the word, not on the sentence.",
         ),

@@ -21,7 +21,7 @@ NEAR = 0.02  # of a ratio with two decimals
 LISTED = 40  # positions in the page's table of the likeliest entries
 HALF = 0.5
 _LARGEST_RATIO, _LEAST_RATIO = 20.0, 1.05  # of two entries that are compared
-_RANKED = 12  # entries among which two are looked for
+RANKED = 12  # entries among which two are looked for
 _LEAST_SHARE, _MOST_SHARE = 0.01, 0.36  # of an entry whose logit is raised by 1: e times as much is below 1
 _ROW, _BIAS = Address("cls.predictions.decoder.weight"), Address("cls.predictions.decoder.bias")
 _VECTOR = Address("cls.predictions.transform.LayerNorm")
@@ -47,8 +47,8 @@ def has_predictions(scene: Scene) -> bool:
 
 
 def is_hidden(scene: Scene) -> bool:
-    """Whether the token that is looked at is [MASK], and the model predicts it."""
-    return has_predictions(scene) and scene.token in find_masks(scene.trace)
+    """Whether the token that is looked at is [MASK]."""
+    return scene.token in find_masks(scene.trace)
 
 
 def find_rank(shares: np.ndarray, vocab: int) -> int:
@@ -122,7 +122,7 @@ def is_all_added(tried: Tried) -> bool:
 
 def find_pair(scene: Scene) -> tuple[int, int] | None:
     """The first two neighbours in the ranking of which one is likelier by a factor that can be worked out."""
-    shares, ranked = scene.read_shares(), rank_entries(scene, _RANKED)
+    shares, ranked = scene.read_shares(), rank_entries(scene, RANKED)
     pairs = pairwise(ranked)
     return next((p for p in pairs if shares[p[1]] > 0 and _is_comparable(shares[p[0]] / shares[p[1]])), None)
 
@@ -132,7 +132,7 @@ def _is_comparable(ratio: float) -> bool:
 
 
 def has_pair(scene: Scene) -> bool:
-    return has_predictions(scene) and find_pair(scene) is not None
+    return find_pair(scene) is not None
 
 
 def _read_logits(scene: Scene) -> tuple[float, float]:
@@ -177,13 +177,13 @@ def is_other_way(tried: Tried) -> bool:
 
 def find_raised(scene: Scene) -> int | None:
     """The entry whose logit is raised: the second, or the next whose probability leaves room; the first as a last."""
-    shares, ranked = scene.read_shares(), rank_entries(scene, _RANKED)
+    shares, ranked = scene.read_shares(), rank_entries(scene, RANKED)
     order = [*ranked[1:], *ranked[:1]]
     return next((i for i in order if _LEAST_SHARE <= shares[i] <= _MOST_SHARE), None)
 
 
 def has_raised(scene: Scene) -> bool:
-    return has_predictions(scene) and find_raised(scene) is not None
+    return find_raised(scene) is not None
 
 
 def raise_logit(scene: Scene) -> dict[Address, float]:
@@ -218,7 +218,7 @@ def work_plusone(scene: Scene) -> Worked:
 
 def is_open(scene: Scene) -> bool:
     """Whether no entry holds half of the probability."""
-    return has_predictions(scene) and bool(scene.read_shares().max() < HALF)
+    return bool(scene.read_shares().max() < HALF)
 
 
 def work_half(scene: Scene) -> Worked:
@@ -254,7 +254,7 @@ def measure_sure(scene: Scene) -> dict[int, float]:
 
 def has_least_sure(scene: Scene) -> bool:
     """Whether one of at least two visible tokens is least sure, and the page's table shows it."""
-    if not has_predictions(scene) or len(scene.tokens) > LISTED or len(find_visible(scene)) < 2:
+    if len(scene.tokens) > LISTED or len(find_visible(scene)) < 2:
         return False
     first, second = sorted(measure_sure(scene).values())[:2]
     return format_number(first) != format_number(second)

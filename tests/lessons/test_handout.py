@@ -19,7 +19,7 @@ from bertviz_core.lessons.drawing import LARGEST_MAP, choose_rows, draw_cell, dr
 from bertviz_core.lessons.handout import Handout, write_handout
 from bertviz_core.lessons.handouts import write_handouts
 from bertviz_core.lessons.lesson import Choose, Number, Pick, Write
-from bertviz_core.lessons.marking import is_ready, list_options, mark_number, tell_right, work_out
+from bertviz_core.lessons.marking import is_ready, list_options, mark_number, tell_lack, tell_right, work_out
 from bertviz_core.lessons.scene import Scene
 from bertviz_core.ui.frame.site import PAGES
 from tests.lessons.scenes import SENTENCES, find_scene
@@ -173,7 +173,7 @@ def test_a_step_that_the_sentence_is_not_fit_for_says_what_it_lacks(models):
     handout = Handout(find_lesson("tokens"), find_scene(models, "random", "all different"), "")
     step = handout.lesson.steps[1]
     assert not is_ready(step, handout.scene)
-    assert all(step.need.lacks in words for words in read_sheets(write_handout(handout, with_key=True)))
+    assert all(tell_lack(step, handout.scene) in words for words in read_sheets(write_handout(handout, with_key=True)))
 
 
 @pytest.mark.parametrize("name", ["tokens", "embeddings", "attention", "layer", "words"])

@@ -125,7 +125,9 @@ def test_a_text_without_its_number_is_an_error():
 
 def test_what_a_step_needs():
     assert marking.is_ready(make(Number(1)), None)
-    assert not marking.is_ready(make(Number(1), need=Need("none", lambda scene: False)), None)
+    never, always = Need("none", lambda scene: False), Need("some", lambda scene: True)
+    assert not marking.is_ready(make(Number(1), needs=(always, never)), None)
+    assert marking.tell_lack(make(Number(1), needs=(always, never)), None) == "none"
 
 
 def test_a_place_in_a_pass_is_worked_out_once(rome):

@@ -21,6 +21,7 @@ from bertviz_core.lessons.marking import (
     mark_slide,
     read_alike,
     tell_key,
+    tell_lack,
 )
 from bertviz_core.tracing.changes import write_changes
 from bertviz_core.ui.frame import choices, site, state
@@ -163,8 +164,7 @@ def _render_hints(sitting: Sitting) -> str:
 
 def _show_unready(sitting: Sitting) -> None:
     """Why the step makes no sense for this sentence, and the way on."""
-    need, text = sitting.step.need, sitting.lesson.text
-    lacks = need.lacks if need else "this model has not what is asked about"
+    text, lacks = sitting.lesson.text, tell_lack(sitting.step, sitting.scene)
     if sitting.lesson.quiz and not read_alike(text, sitting.scene):
         lacks = "the quiz asks about a sentence of its own"
     with st.container(key="lesson-read", gap=None):
