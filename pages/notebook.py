@@ -9,7 +9,7 @@ from bertviz_core.ui.views import notebook, notebook_facts
 view = open_page(
     "notebook",
     "One of the documents is a notebook that runs bert-base-uncased step by step and prints the results. "
-    "This page compares each printed number with the one computed here.",
+    "This page compares what it prints with what is computed here, tensors where model and sentence are the same.",
     notebook.write_headline,
 )
 found = notebook.compare_all(view)

@@ -72,7 +72,7 @@ def read_bars(body):
 
 def test_without_stands_before_with_and_bars_share_one_scale(worth):
     body = render_words(worth)
-    assert re.findall(r"<th[^>]*>(?:<span[^>]*>)?([^<]+)", body)[:4] == ["word", "bars", "without", "with"]
+    assert re.findall(r"<th[^>]*>(?:<span[^>]*>)?([^<]+)", body)[:4] == ["answer", "bars", "without", "with"]
     numbers = re.findall(r"<td><b>([^<]+)</b></td><td>([^<]+)</td>", body)
     assert numbers[:2] == [(format_percent(0.2), format_percent(0.5)), (format_percent(0.75), format_percent(0.25))]
     np.testing.assert_allclose(read_bars(body)[:4], 100 * np.array([0.2, 0.5, 0.75, 0.25]) / 0.75, atol=0.06)

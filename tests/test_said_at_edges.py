@@ -134,7 +134,10 @@ def test_a_handout_says_what_its_sentence_does_not_show(bundled):
 
 def test_a_handout_says_why_a_task_is_not_asked(bundled):
     (sheet,) = read_sheets(write_handout(Handout(find_lesson("tokens"), find_scene(bundled, HELLO, 1), HELLO)))
-    assert "The same number twice: not asked of this sentence, as no token here stands twice." in sheet
+    assert (
+        "The same number twice: not asked of this sentence, as no token stands twice here, but for special ones."
+        in sheet
+    )
 
 
 def test_tokens_that_a_change_masks_are_said_to_count_where_numbers_moved():

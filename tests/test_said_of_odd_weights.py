@@ -243,17 +243,17 @@ def test_only_words_that_start_as_themselves_are_said_to(bundled, text, pad, cha
     said = read_all(opened("layers", changes, text, pad=pad, token="1"))
     number = "one starts as itself" if sum(alike) == 1 else "none starts as itself"
     expected = (
-        f"Of {len(alike)} words shown {sum(alike)} start as themselves."
+        f"Of {len(alike)} tokens shown that are not special {sum(alike)} start as themselves."
         if 1 < sum(alike) < len(alike)
-        else f"Of {len(alike)} words shown {number}."
+        else f"Of {len(alike)} tokens shown that are not special {number}."
         if 1 < len(alike) > sum(alike)
-        else "Every word shown starts as itself."
+        else "Every token shown that is not special starts as itself."
         if len(alike) > 1
         else ""
         if not alike
-        else "The word shown starts as itself."
+        else "The one token shown that is not special starts as itself."
         if alike[0]
-        else "The word shown does not start as itself."
+        else "The one token shown that is not special does not start as itself."
     )
     assert expected in said and "unmasked token starts" not in said
     assert alike or "as itself" not in said

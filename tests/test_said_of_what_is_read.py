@@ -96,7 +96,8 @@ def test_where_all_predictions_tie_the_input_is_among_the_first(bundled):
     tied = trace.with_changes({"cls.predictions.decoder[token=3]": 0.0})
     assert scores[3].argmax() == trace["input_ids"][3], "it was one of those"
     assert predictions.tell_kept(tied) == (
-        f"At {kept - 1} of 8 positions the top prediction is the input token; at 1 it is one of several that tie."
+        f"At {kept - 1} of 8 positions the top prediction is the input token; at 1 it is one of several that tie. "
+        "Where several tie, at 1, the first of them in the vocabulary stands here."
     )
     one = trace.with_changes({f"attention_mask[token={i}]": 0 for i in range(7)})
     assert " of 1 position the top" in predictions.tell_kept(one)

@@ -118,16 +118,19 @@ def choose_first(trace: Trace) -> tuple[int, ...]:
     return remember(trace, "first choices", lambda: tuple(int(trace[SCORES.fix(token=i)].argmax()) for i in tokens))
 
 
-def count_kept(trace: Trace) -> tuple[int, int]:
-    """At how many positions, padding left out, no entry is as probable as the input's own, and at how many others tie
-    with it for the first place; remembered."""
+def count_kept(trace: Trace) -> tuple[int, int, int]:
+    """At how many positions, padding left out, no entry is as probable as the input's own, at how many others tie with
+    it for the first place, and at how many several tie for that, the input's own or not; remembered."""
     return remember(trace, "kept tokens", lambda: _count_kept(trace))
 
 
-def _count_kept(trace: Trace) -> tuple[int, int]:
-    ties = []
+def _count_kept(trace: Trace) -> tuple[int, int, int]:
+    own: list[int] = []
+    several = 0
     for i in trace.encoding.real:
         row = trace[SCORES.fix(token=i)]
+        tied = _count_highest(row)
+        several += tied > 1
         if row[trace.encoding.ids[i]] == row.max():
-            ties.append(int((row == row.max()).sum()))
-    return ties.count(1), len(ties) - ties.count(1)
+            own.append(tied)
+    return own.count(1), len(own) - own.count(1), several

@@ -116,7 +116,7 @@ def _offer(trace: Trace, spot: Spot, key: int) -> Offered:
     rivals = [
         i for i, text in enumerate(trace.tokens) if i != key and (most or (i != spot.token and text not in special))
     ]
-    tied = any(shares[i] == shares[key] for i in rivals)
+    tied = not stands_out(shares[[key, *rivals]].astype(np.float64), 0, format_number)
     put = tuple(row.leaf.rpartition(".")[2] for row in rows if is_put(trace, row))
     return Offered(query, offered, value, key, float(shares[key]), most, tied, not shares.any(), put)
 

@@ -67,22 +67,23 @@ def is_long(word):
 # What is said, and whether it is so, by counting and NumPy alone.
 SO = {
     "there is padding": lambda s: "[PAD]" in s.tokens,
-    "no token stands twice here, but for special ones": lambda s: not {
-        each for each, count in Counter(s.tokens).items() if count > 1
-    }
-    - SPECIAL,
+    "no token stands twice here, but for special ones": lambda s: (
+        not {each for each, count in Counter(s.tokens).items() if count > 1} - SPECIAL
+    ),
     "no token here has a dot product below 0": lambda s: read_row(s, "products").min() >= 0,
-    "no divisor from 0.2 to twice the usual one gives one token 90 % here": lambda s: all(
-        share_of_first(read_row(s, "products"), divisor) < 0.9
-        for divisor in np.linspace(0.2, 2 * s.model.config.head_dim**0.5)
-    )
-    or all(
-        share_of_first(read_row(s, "products"), divisor) > 0.9
-        for divisor in np.linspace(0.2, 2 * s.model.config.head_dim**0.5)
+    "no divisor from 0.2 to twice the usual one gives one token 90 % here": lambda s: (
+        all(
+            share_of_first(read_row(s, "products"), divisor) < 0.9
+            for divisor in np.linspace(0.2, 2 * s.model.config.head_dim**0.5)
+        )
+        or all(
+            share_of_first(read_row(s, "products"), divisor) > 0.9
+            for divisor in np.linspace(0.2, 2 * s.model.config.head_dim**0.5)
+        )
     ),
     "no word of 3 or more letters from a to z is one token here": lambda s: not any(map(is_long, s.tokens)),
-    "besides the chosen token no word of 3 or more letters from a to z is one token here": lambda s: not any(
-        is_long(each) for i, each in enumerate(s.tokens) if i != s.token
+    "besides the chosen token no word of 3 or more letters from a to z is one token here": lambda s: (
+        not any(is_long(each) for i, each in enumerate(s.tokens) if i != s.token)
     ),
     "no word that is one token stands only once here": lambda s: not list_single(s),
     "this model has no LM head to ask": lambda s: "cls.predictions.decoder" not in s.trace,

@@ -22,7 +22,11 @@ def test_the_words_and_weights_of_the_pictures_are_those_of_the_pass(bundled):
     weights = trace[ATTENTION_WEIGHTS.in_layer(scene.layer).fix(head=scene.head, query=token)]
     for name, row, names in (
         ("words", shares, bundled.tokenizer.token),
-        ("attention", weights, trace.tokens.__getitem__),
+        (
+            "attention",
+            weights,
+            lambda i: f"{trace.tokens[i]} {i}" if trace.tokens.count(trace.tokens[i]) > 1 else trace.tokens[i],
+        ),
     ):
         picture = render_picture(name, scene)
         for i in np.argsort(-row.astype(np.float64), kind="stable")[:5].tolist():

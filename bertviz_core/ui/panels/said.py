@@ -8,6 +8,7 @@ import numpy as np
 
 from bertviz_core.analysis.claims import Claim, Part, Relation
 from bertviz_core.analysis.ranking import rank_top
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_degrees, format_number, format_percent, format_short
 from bertviz_core.formula.texts import join_words, name_token
 from bertviz_core.tracing.trace import Trace
@@ -60,6 +61,15 @@ def tell_tied(name: str, form: str, shares: np.ndarray) -> Claim:
     count = tell_count(int((shares == shares[best]).sum()))
     parts = {"share": tell_percent(shares[best]), "count": count, "all": tell_count(len(shares))}
     return Claim(name, form, parts, Relation.TIED, shares, (best,))
+
+
+def tell_alike(trace: Trace, where: Address) -> str:
+    """To stand behind the name of a probability's outcome: that it is one of several of which none is more probable; ""
+    where it is not."""
+    axis, place = where.index[-1]
+    row = trace[where.without(axis)]
+    count = int((row == row[place]).sum())
+    return f", one of {count:,} that tie," if count > 1 and row[place] == row.max() else ""
 
 
 def tell_nowhere(value: float) -> Part:

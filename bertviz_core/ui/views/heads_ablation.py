@@ -22,7 +22,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.what_if import add_changes
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.passes import tell_pass
-from bertviz_core.ui.panels.said import name_plain, tell_percent
+from bertviz_core.ui.panels.said import name_plain, tell_alike, tell_percent
 from bertviz_core.ui.views.heads_worth import FORMULA, Worth, render_ranking, render_words
 
 _WORTH = Key("worth", "")
@@ -68,8 +68,8 @@ def tell_most_needed(view: View) -> Said:
     question = f"Which head does the answer need most{'' if base is view.trace else ', with none zeroed'}? "
     if found.value is None or not found.whole:
         return say(f"{question}Each is zeroed in turn, and the answer compared")
-    name = cut_place(next(iter(find_outcomes(base, view.chosen.token))))
-    return say(question, _tell_fall(found.value, name))
+    name, where = next(iter(find_outcomes(base, view.chosen.token).items()))
+    return say(question, _tell_fall(found.value, f"{cut_place(name)}{tell_alike(base, where)}"))
 
 
 def _tell_fall(found: Ablation, name: str) -> Said:

@@ -108,7 +108,7 @@ def render_words(worth: Worth) -> str:
         places = [i for i, _ in worth.beside]
         end = float(max(worth.found.without[places, layer, head].max(), worth.found.values[places].max())) or 1.0
     rows = (_render_word(worth, i, name, end if known else None) for i, name in worth.beside)
-    heads = table_html.write_heads(("word", '<span class="bv-hidden">bars</span>', "without", "with"))
+    heads = table_html.write_heads(("answer", '<span class="bv-hidden">bars</span>', "without", "with"))
     return table_html.write_table(heads, rows, "bv-words")
 
 

@@ -101,7 +101,7 @@ def show_lens_everywhere(view: View) -> Derived:
 
 
 def _tell_starts(trace: Trace, shown: range, first: np.ndarray) -> str:
-    """How many words the head reads as themselves before the first layer. first: its best entry for those shown."""
+    """How many tokens the head reads as themselves before the first layer. first: its best entry for those shown."""
     special, ids = trace.model.tokenizer.special_tokens, trace["input_ids"]
     alike = [
         int(ids[i]) == entry for i, entry in zip(shown, first.tolist(), strict=True) if trace.tokens[i] not in special
@@ -109,12 +109,13 @@ def _tell_starts(trace: Trace, shown: range, first: np.ndarray) -> str:
     if not alike:
         return ""
     if all(alike):
-        return "Every word shown starts as itself. " if len(alike) > 1 else "The word shown starts as itself. "
+        return f"{'Every' if len(alike) > 1 else 'The one'} token shown that is not special starts as itself. "
     if len(alike) == 1:
-        return "The word shown does not start as itself. "
+        return "The one token shown that is not special does not start as itself. "
+    many = f"Of {len(alike)} tokens shown that are not special"
     if sum(alike) < 2:
-        return f"Of {len(alike)} words shown {'one' if any(alike) else 'none'} starts as itself. "
-    return f"Of {len(alike)} words shown {sum(alike)} start as themselves. "
+        return f"{many} {'one' if any(alike) else 'none'} starts as itself. "
+    return f"{many} {sum(alike)} start as themselves. "
 
 
 def show_words(view: View) -> None:

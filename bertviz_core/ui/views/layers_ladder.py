@@ -110,8 +110,15 @@ def show_ladder(view: View, lens: layers.Lens) -> None:
             )
         st.html(STYLE)
         show_passes_html(view, [_read_ladder(one, word) for one in view.passes])
-        if told := tell_words(view):
+        if told := " ".join(filter(None, (tell_words(view), _tell_ties(view)))):
             st.caption(told)
+
+
+def _tell_ties(view: View) -> str:
+    """How those are ordered that share the first place after some layer."""
+    probs = [layers.Lens(one.trace, view.chosen.token).probs for one in view.passes]
+    tied = any(((rows == rows.max(axis=1, keepdims=True)).sum(axis=1) > 1).any() for rows in probs)
+    return "Words that tie for the first place stand in the order of the vocabulary." if tied else ""
 
 
 def _write_formula(view: View) -> str:

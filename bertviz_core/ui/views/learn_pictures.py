@@ -57,7 +57,7 @@ def _draw_embeddings(scene: Scene) -> tuple[str, str]:
 def _draw_attention(scene: Scene) -> tuple[str, str]:
     row = scene.read_row("probs")
     weights = scene.trace[scene.find_attention("probs")][:_TOKENS, :_TOKENS]
-    shown = [(_name(scene, i), float(row[i])) for i in rank_top(row, _BARS)]
+    shown = [(_name_apart(scene, i), float(row[i])) for i in rank_top(row, _BARS)]
     place = f"layer {scene.layer}, head {scene.head}"
     bars = _draw_bars(shown, ATTENTION, format_percent)
     cut = f" (map: tokens 0 to {_TOKENS - 1})" if len(row) > _TOKENS else ""
@@ -107,6 +107,12 @@ _DRAWN: Mapping[str, Callable[[Scene], tuple[str, str]]] = {
 
 def _name(scene: Scene, position: int) -> str:
     return shorten(spell_controls(scene.tokens[position]), _LETTERS)
+
+
+def _name_apart(scene: Scene, position: int) -> str:
+    """With its position, where the token stands elsewhere as well."""
+    again = scene.tokens.count(scene.tokens[position]) > 1
+    return f"{_name(scene, position)}{f' {position}' if again else ''}"
 
 
 def _tell(shown: Iterable[tuple[str, float]]) -> str:

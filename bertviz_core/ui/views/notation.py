@@ -130,13 +130,13 @@ def choose_search() -> tuple[str, str, str]:
 
 
 def write_headline(view: View) -> Said:
-    """How many quantities there are, and how many names they have."""
+    """How many quantities there are, and how often a source has a name for one; one name can stand for several."""
     entries = [entry for rows in _list_groups(view).values() for entry in rows]
     return say(
         "What is it called elsewhere? ",
         Claim(
             "names",
-            f"**{{quantities}}** quantities have **{{names}}** names in {_SOURCES}",
+            f"**{{quantities}}** quantities, named **{{names}}** times in {_SOURCES}",
             {"quantities": Part(len(entries)), "names": Part(_count_names(entries))},
         ),
     )

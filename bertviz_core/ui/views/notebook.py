@@ -40,12 +40,14 @@ _NUMBERS = sum(len(row) for printed in TENSORS for row in printed.digits)
 _CELL = Key("cell", TENSORS[0].cell)
 
 
-def write_headline(_: View) -> Said:
-    """How much there is to compare."""
+def write_headline(view: View) -> Said:
+    """How much there is to compare, and whether it is."""
     parts = {"numbers": Part(_NUMBERS), "cells": Part(len(TENSORS))}
+    beside = len(compare_all(view)) == len(TENSORS)
+    then = "each beside ours" if beside else "to compare where model and sentence are the notebook’s"
     return say(
         "Is it computed as printed? ",
-        Claim("printed numbers", "**{numbers}** numbers in **{cells}** cells, each beside ours", parts),
+        Claim("printed numbers", f"**{{numbers}}** numbers in **{{cells}}** cells, {then}", parts),
     )
 
 

@@ -218,10 +218,11 @@ def _show_choices(view: View) -> None:
 
 def tell_kept(trace: Trace) -> str:
     """At how many positions the top prediction is the input's own token, and at how many others are as probable."""
-    alone, shared = count_kept(trace)
+    alone, shared, several = count_kept(trace)
     also = f"; at {shared} it is one of several that tie" if shared else ""
     positions = write_count(len(trace.encoding.real), "position")
-    return f"At {alone} of {positions} the top prediction is the input token{also}."
+    ties = f" Where several tie, at {several}, the first of them in the vocabulary stands here." if several else ""
+    return f"At {alone} of {positions} the top prediction is the input token{also}.{ties}"
 
 
 def _render_chip(view: View, i: int, choice: int) -> str:

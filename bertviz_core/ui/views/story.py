@@ -29,6 +29,7 @@ from bertviz_core.ui.frame.state import Sent
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.passes import tell_pass
+from bertviz_core.ui.panels.said import tell_alike
 from bertviz_core.ui.views.story_words import render_hidden, render_steps, render_without, tell_choice, tell_passed
 from bertviz_core.ui.walk.explain import draw_operands, work_out, write_text, write_words
 
@@ -97,7 +98,8 @@ def write_headline(view: View) -> str:
     It is one way of very many, and no cause: that is what `_tell_hidden` measures.
     """
     story = read_story(view)
-    name = escape_markdown(story.name.partition(" at position")[0])
+    alike = tell_alike(view.trace, story.start) if story.start.path.endswith(".probs") else ""
+    name = f"{escape_markdown(story.name.partition(' at position')[0])}{alike}"
     if len(story.turns) == 1:
         return f"Where does {name} come from? A change put it there"
     stops = [f"**head {cell.at['head']} of layer {cell.layer}**" for cell in story.cells if cell.leaf == VALUES.path]

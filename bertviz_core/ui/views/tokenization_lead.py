@@ -237,7 +237,8 @@ def _render_guess(guess: Guess | None, awaited: bool) -> str:
     """awaited: whether a guess that is not known yet keeps its room."""
     if guess is None:
         return f'<span class="bv-cut-guess">{"<b>…</b><i></i>&nbsp;" if awaited else ""}</span>'
+    word = f"{guess.tied:,} tie" if guess.tied > 1 else f"{guess.word}{' ✓' * guess.right}"
     return (
-        f'<span class="bv-cut-guess"><b>{escape(guess.word)}{" ✓" if guess.right else ""}</b>'
+        f'<span class="bv-cut-guess"><b>{escape(word)}</b>'
         f'<i><u style="width:{guess.probability:.1%}"></u></i>{format_percent(guess.probability)}</span>'
     )

@@ -100,11 +100,12 @@ def _say_ahead(run: Run) -> str:
 
 
 def _say_risen(run: Run, verb: str = "rose from") -> str:
-    """The word that rose most, if any did."""
-    _, shares, words = read_words(run)
+    """The word that rose most, if any did; and when it was asked for last, where steps have been taken since."""
+    steps, shares, words = read_words(run)
+    since = "" if not len(steps) or steps[-1] == len(run.shown.records) else f", asked after step {steps[-1]:,}"
     return "".join(
         f"; {quote(words[i])} {verb} {format_percent(float(shares[0, i]))} to "
-        f"**{format_percent(float(shares[-1, i]))}**"
+        f"**{format_percent(float(shares[-1, i]))}**{since}"
         for i in choose_risen(shares, words, 1)
     )
 

@@ -39,6 +39,9 @@ def show_attention(view: View, run: Run) -> None:
     except TrainingError as error:
         st.warning(escape_markdown(str(error)), icon=":material/hourglass_empty:")
         return
+    if not found.moved:
+        st.info("No attention weight of the first sentence has changed, nothing hidden: no head has moved.")
+        return
     where, names = found.where, [f"{i} {token}" for i, token in enumerate(run.tokens(1))]
     see = f"Layer {where.layer}, head {where.at['head']}: the head that moved most"
     formula = r"A = \mathrm{softmax}(Q K^{\top} / \sqrt{d_k})"
@@ -63,10 +66,17 @@ def show_eta(view: View, run: Run) -> None:
         st.latex(view.typeset(step))
     eta = min(_LONGEST_ETA, float(f"{_TOO_LONG * run.asked.settings.eta:.1g}"))
     st.markdown(
-        "Each step goes η times the gradient. The gradient is the slope right where the weights are; a step that is "
-        "too long leaves the place for which it was measured, and J can rise without end."
+        f"{_tell_length(run.asked.settings.practised)} A gradient is the slope right where the weights are; a step "
+        "that is too long leaves the place for which it was measured, and J can rise without end."
     )
     _show_beside(run, f"Train with η = {eta:g} and lay it over", eta=eta)
+
+
+def _tell_length(practised: bool) -> str:
+    """How far a step goes. practised: AdamW takes it."""
+    if practised:
+        return "Each step goes η times what AdamW makes of this gradient and of those before it."
+    return "Each step goes η times the gradient."
 
 
 def show_practised(run: Run) -> None:

@@ -29,7 +29,7 @@ _BOLD_IS = " Bold: what rose most, each word once."
 def show_lead(view: View, run: Run) -> None:
     """The two pictures beside one another, over all steps that are asked for."""
     total = run.training.steps_total
-    told = f"{write_count(total, 'step')}{'' if run.training.finished else '; grey is still to come'}"
+    told = _tell_steps(run, total)
     heading = Heading("J(θ), and what it buys", "", _LOSS, "definition (002), E-Training, line 6")
     with open_card(view, QUERY, heading, "J", told, name="training-lead") as tools:
         if run.ahead.records:
@@ -42,6 +42,13 @@ def show_lead(view: View, run: Run) -> None:
         if run.records:
             with tools:
                 show_values("training-losses", list_losses(run))
+
+
+def _tell_steps(run: Run, total: int) -> str:
+    """How many steps there are, and what the grey part of the charts is."""
+    if run.training.finished:
+        return write_count(total, "step")
+    return f"{write_count(total, 'step')}; grey {'was not taken' if run.ended else 'is still to come'}"
 
 
 def _show_losses(view: View, run: Run, total: int) -> None:

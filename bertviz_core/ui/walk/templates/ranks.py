@@ -30,11 +30,13 @@ def tell_rank(trace: Trace, cell: Address) -> Said:
 
 
 def tell_match(trace: Trace, cell: Address) -> Said:
-    """Which place a score has among those of its query."""
-    row = _read_row(trace, cell)
-    if row is None:
+    """Which place a score has among those of its query, padding left out."""
+    row, real = _read_row(trace, cell), list(trace.encoding.real)
+    if row is None or cell.index[-1][1] not in real:
         return say()
-    return _tell_place(row, cell.index[-1][1], "It is the best match of the {all}.", "{place} best match of {all}")
+    return _tell_place(
+        row[real], real.index(cell.index[-1][1]), "It is the best match of the {all}.", "{place} best match of {all}"
+    )
 
 
 def _tell_place(row: np.ndarray, i: int, first: str, later: str) -> Said:

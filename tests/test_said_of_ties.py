@@ -1,0 +1,103 @@
+"""Where several are alike none is named as if it were alone; what is counted is what the page says that it counts."""
+
+import re
+
+import numpy as np
+import pytest
+
+import bertviz_core as bv
+from bertviz_core.analysis.canvas import Spot, choose_rows
+from bertviz_core.formula.address import parse
+from bertviz_core.sharing import findings
+from bertviz_core.ui.frame.resources import get_findings
+from bertviz_core.ui.views.overview_stops import list_stops
+from bertviz_core.ui.walk.templates.ranks import tell_match
+from tests.test_put import opened
+from tests.test_said_after_changes import read_all
+
+LA, TWO = 2474, 2475  # la and ##2 in the bundled vocabulary
+ALIKE = {f"cls.predictions.decoder[vocab={entry}]": 100.0 for entry in (LA, TWO)}
+PLACE = {"text": "b [MASK]", "layer": "0", "head": "5", "token": "2"}
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """However slow this machine is, all of a finding is worked out."""
+    for limit in ("WANTED_S", "MOST_S"):
+        monkeypatch.setattr(findings, limit, 1200.0)
+
+
+def show(page, changes, **query):
+    at = opened(page, changes, **query)
+    if page in ("heads", "tokenization", "story"):
+        assert get_findings().settle(120)
+        at.run()
+    return read_all(at)
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        ("heads", "None: without any one of them “la”, one of 2 that tie, stays at 50"),
+        ("story", "Where does “la”, one of 2 that tie, come from?"),
+        ("layers", "Words that tie for the first place stand in the order of the vocabulary."),
+        ("predictions", "Where several tie, at 4, the first of them in the vocabulary stands here."),
+        ("tokenization", "2 tie"),
+    ],
+)
+def test_a_word_that_is_one_of_several_is_called_that(bundled, page, said):
+    probs = np.asarray(bv.run(bundled, PLACE["text"], changes=ALIKE)["cls.predictions.probs"])
+    assert (probs == probs.max(axis=1, keepdims=True)).sum(axis=1).tolist() == [2] * 4
+    assert said in show(page, ALIKE, **PLACE)
+    plain = show(page, {}, **PLACE)
+    assert "that tie" not in plain and " tie for the first place" not in plain and "Where several tie" not in plain
+
+
+def tell_asked(trace, layer, head, token):
+    spot = Spot(layer, head, token, None, choose_rows(token, len(trace.tokens)))
+    asked = next(stop for stop in list_stops(trace, spot) if stop["name"].startswith("ask"))
+    return "".join(text for text, _ in asked["sentence"])
+
+
+def test_weights_that_are_written_alike_have_no_first(bundled):
+    row = "encoder.layer.1.attention.self.scores[head=1,query=3"
+    near = {f"{row},key=1]": 20.0, f"{row},key=2]": 20.00001}
+    changed = bv.run(bundled, "la la la la").with_changes(near)
+    weights = np.asarray(changed["encoder.layer.1.attention.self.probs"])[1, 3]
+    assert 0 < weights[2] - weights[1] < 1e-4 and " looks at none more than at “la”" in tell_asked(changed, 1, 1, 3)
+    plain = bv.run(bundled, "Go home.")
+    assert " looks most at “.”" in tell_asked(plain, 0, 4, 1)
+
+
+@pytest.mark.parametrize("leaf", ["products", "scaled", "scores"])
+def test_the_place_of_a_match_is_among_what_is_read(bundled, leaf):
+    address = f"encoder.layer.2.attention.self.{leaf}"
+    trace = bv.run(bundled, "Tea and cake.", pad_to=12)
+    real = trace.tokens.index("[PAD]")
+    for head in range(12):
+        row = np.asarray(trace[address], dtype=np.float64)[head, 2, :real]
+        for key in range(real):
+            place = int((row > row[key]).sum()) + 1
+            said = tell_match(trace, parse(f"{address}[head={head},query=2,key={key}]")).text
+            told = re.search(r"best match of (?:the )?(\d+)\.|None of (\d+) is before it", said)
+            assert int(told[1] or told[2]) == real
+            assert (f"{place}" in said.split(" best match")[0]) == (place > 1)
+        assert tell_match(trace, parse(f"{address}[head={head},query=2,key={real}]")).text == ""
+
+
+def test_how_often_a_source_has_a_name_is_not_how_many_names_there_are():
+    said = show("notation", {}, text="Go home.")
+    counts, names = [], []
+    for where in ("formulas", "code"):
+        at = opened("notation", {}, text="Go home.", names=where)
+        rows = [row for each in at.markdown if "bv-names" in each.value for row in each.value.split("\n")]
+        cells = [re.split(r"(?<!\\)\|", row)[2:-1] for row in rows if row.startswith("| $")]
+        counts.append(len(cells))
+        names += [(where, i, name.strip()) for row in cells for i, name in enumerate(row) if name.strip() != "–"]
+    assert f"**{counts[0]}** quantities, named **{len(names)}** times in 5 documents and 3 code bases" in said
+    assert counts[0] == counts[1] and len(set(names)) < len(names)
+
+
+def test_numbers_that_are_not_compared_are_not_said_to_stand_beside_ours():
+    said = show("notebook", {}, text="Go home.")
+    assert "each beside ours" not in said and "to compare where model and sentence are the notebook’s" in said
