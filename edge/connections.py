@@ -126,7 +126,8 @@ class Hurried(asyncio.Protocol):
 
 class BoundedProtocol(WebSocketsSansIOProtocol):
     """uvicorn's end of a web socket, which hangs up where small frames come by the thousand, where the head cannot be
-    read, and where nothing is read of what waits to be for READ_S, and says why it does where a message is too long.
+    read, and, once it is closed, where nothing is read of the rest for READ_S, and says why it does where a message is
+    too long.
 
     Small frames are taken apart and answered before the app hears of them, and nobody else is served meanwhile. As for
     the word that says why, uvicorn closes the socket together with it, while the browser is sending: nginx, which
@@ -184,8 +185,8 @@ class BoundedProtocol(WebSocketsSansIOProtocol):
         self._reading = self.loop.call_later(READ_S, self._look_whether_read, unread)
 
     def _look_whether_read(self, unread: int) -> None:
-        if self.transport.get_write_buffer_size() < unread:
-            self._await_reading()
+        if not self.close_sent or self.transport.get_write_buffer_size() < unread:
+            self._await_reading()  # a slow line, with much of ours in it, takes nothing for longer than that
         else:
             self.transport.abort()
 

@@ -123,27 +123,34 @@ class Slow(asyncio.Transport):
 
     def __init__(self, unread):
         super().__init__()
-        self.unread, self.limit, self.gone = unread, None, asyncio.Event()
+        self.unread, self.limit, self.gone = unread, None, False
 
     def set_write_buffer_limits(self, high=None, low=None):
         self.limit = high
 
     def get_write_buffer_size(self):
-        return self.unread.pop(0)
+        return self.unread.pop(0) if len(self.unread) > 1 else self.unread[0]
 
     def abort(self):
-        self.gone.set()
+        self.gone = True
 
 
-def test_who_reads_slowly_is_waited_for_as_long_as_something_is_read(monkeypatch):
+@pytest.mark.parametrize(("closed", "unread"), [(True, [900_000, 899_999, 899_999, 20, 20, 20]), (False, [9] * 9)])
+def test_who_reads_slowly_is_waited_for(monkeypatch, closed, unread):
+    """On a socket that is closed as long as something is read, on another one until its pings are not answered."""
     monkeypatch.setattr(connections, "READ_S", 0.01)
 
     async def wait():
-        transport = Slow([900_000, 899_999, 899_999, 20, 20, 20])
+        transport = Slow(unread)
         protocol = connections.BoundedProtocol(Config(accept, log_config=None), ServerState(), {})
         protocol.connection_made(transport)
+        protocol.close_sent = closed
         protocol.pause_writing()
-        await asyncio.wait_for(transport.gone.wait(), 20)
-        return transport.limit, transport.unread
+        while len(unread) > 1:
+            assert not transport.gone
+            await asyncio.sleep(0.001)
+        protocol.close_sent = True
+        await asyncio.sleep(0.05)
+        return transport.limit, transport.gone
 
-    assert run_alone(wait()) == (0, [])
+    assert run_alone(wait()) == (0, True)
