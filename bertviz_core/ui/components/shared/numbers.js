@@ -93,13 +93,16 @@ function percentDigits(percent) {
   return roundTo(percent, percent > 99 && percent < 100 ? 1 : Math.min(3, countDecimals(percent)), "toFixed");
 }
 
+// What follows the last digit of a number that lies in the middle.
+const HALF = "5".padEnd(40, "0");
+
 // A number's digits by toFixed or toExponential, which round an exact half up: here it goes to the even digit.
 /** @param {number} value @param {number} decimals @param {"toFixed" | "toExponential"} digitsBy */
 function roundTo(value, decimals, digitsBy) {
   const up = value[digitsBy](decimals);
-  const [digits, power] = value[digitsBy](decimals + 40).split("e");
-  const half = new RegExp(`^-?\\d+\\.\\d{${decimals}}50+$`).test(digits);
-  if (!half || !/[13579](e|$)/.test(up)) return up;
+  if (!/[13579](e|$)/.test(up)) return up;
+  const [digits, power] = value[digitsBy](decimals + HALF.length).split("e");
+  if (!digits.endsWith(HALF)) return up;
   const down = digits.slice(0, digits.indexOf(".") + (decimals ? decimals + 1 : 0));
   return power === undefined ? down : `${down}e${power}`;
 }
