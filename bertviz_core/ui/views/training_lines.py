@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.documents.definition import DEFINITION
+from bertviz_core.formula.markup import write_html
 from bertviz_core.learning.plan import Plan
 from bertviz_core.programs.training import write_loss
 
-_SEEN = "<i>x̂</i><sup>&#8202;<i>i</i></sup><sub><i>j</i></sub>"
-_TEXT = "<i>x</i><sup><i>i</i></sup>"
-_WORD = f"{_TEXT}<sub><i>j</i></sub>"
+_SEEN, _TEXT, _WORD = map(write_html, (r"\hat{x}^i_j", "x^i", "x^i_j"))
 
 
 @dataclass(frozen=True)
