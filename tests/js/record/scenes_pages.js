@@ -25,6 +25,7 @@ const PANELS = `<div class="st-key-headline"><h1>What looks at what</h1></div><d
 <section class="st-key-panel-second"><p class="bv-said"><b>Values</b></p><table data-roving>${ROWS}</table></section>
 <section class="st-key-panel-third"><p class="bv-said"><b>More</b></p>${SAYING}<a href="?x=1" data-step="l">link</a><i tabindex="0" data-token="2">sat</i>
 <div class="st-key-editor"><button aria-expanded="false">Edit</button></div></section>${MENUS}`;
+const DRAWN = ["lower", "higher"].map((name) => `<div data-picture="${name}" tabindex="0">${name}</div>`).join("");
 const DRAWER = `<div class="st-key-drawer"><div><div class="st-key-drawer-body"><h2 id="bv-drawer-title" tabindex="-1">A number</h2>
 <nav><button data-keep="1">back</button></nav><table><tr><td><button data-step="o[token=0]">0.5</button></td></tr></table><button data-close="">Close</button></div></div></div>`;
 
@@ -146,6 +147,10 @@ const CLICKS = [
     shown.wait(1100);
     shown.listener.show(DATA, shown.send);
   } }),
+  listen("into the picture that stands highest", { parts: PANELS + DRAWN, does: (shown) => {
+    shown.findAll("[data-picture]").forEach((each, i) => { each.box = { left: 0, top: 60 - 20 * i, width: 800, height: 20 }; });
+    shown.find("[data-skip]").click();
+  } }),
   listen("it is printed", { does: (shown) => {
     shown.find(".stMainBlockContainer").box = { left: 0, top: 0, width: 1200, height: 3000 };
     shown.page.window.send("beforeprint");
@@ -218,6 +223,10 @@ const LESSONS = [
   ask("about nothing that is there", { data: [{ at: "pooler" }], presses: true }),
   ask("a wrong answer", { data: [{}, { stage: "wrong" }] }),
   ask("the right answer", { data: [{}, { stage: "over" }] }),
+  ...["over", "wrong"].map((stage) => ask(`one writes, then it is ${stage}`, { parts: CARDS.replace("Which one?</p>", "How many?</p><input>"), does: (shown) => {
+    shown.find("input").focus();
+    shown.guide.show({ ...STEP, stage });
+  } })),
   ask("the next step", { data: [{}, { stage: "over" }, { step: "attention 2", number: 3, at: "bert" }] }),
   ask("no step", { data: [{ step: "" }], does: press("F6", "Enter") }),
   ask("F6 and back", { does: (shown) => {

@@ -148,8 +148,10 @@ function middle({ x, y, w, h }) {
   return [x + w / 2, y + h / 2];
 }
 
-// Which element that is, in few words.
-export function nameElement({ tagName, className, attributes }) {
+// Which element that is, in few words; of a button without a name of its own, those on it.
+export function nameElement({ tagName, className, attributes, textContent }) {
   const said = Object.entries(attributes).filter(([name]) => /^data-|^id/.test(name)).map(([name, value]) => `${name}=${value}`);
-  return [tagName, ...(attributes["aria-label"] ? [`“${attributes["aria-label"]}”`] : [className, ...said])].filter(Boolean).join(" ");
+  const label = attributes["aria-label"];
+  const names = label ? [`“${label}”`] : [className, ...said].filter(Boolean);
+  return [tagName, ...(names.length || tagName !== "button" ? names : [`“${textContent.trim()}”`])].join(" ");
 }
