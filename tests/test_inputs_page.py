@@ -179,6 +179,13 @@ def test_the_vocabulary_is_searched():
     assert "whole number" in at.info[0].value
 
 
+def test_a_search_beyond_the_last_id_names_the_last():
+    found = opened("tokenization", open="vocabulary", search="999999", **{"search-by": "id"}).info[0].value
+    last = re.search(r"Ids go from 0 to (\d+)", found)[1]
+    at = opened("tokenization", open="vocabulary", search=f"{last}-999999", **{"search-by": "id"})
+    assert [row[1] for row in rows(at, "entry")] == [last]
+
+
 def bars(at):
     """The neighbours' chart: names with ids, and cosines."""
     chart = next(chart for chart in at.get("plotly_chart") if chart.proto.id.endswith("chart-neighbours"))

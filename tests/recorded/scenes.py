@@ -77,6 +77,11 @@ SCENES = {
     "classes": Scene(kind="sequence-classification", pages=READ, every=4),
     "labels": Scene(kind="token-classification", pages=READ),
     "answers": Scene({"text": "where sat the cat", "pair": "on the mat"}, kind="question-answering", pages=READ),
+    "chosen": Scene(
+        {"pair": "sat on the mat", "between": "AB", "over": "max", "search": "9999", "search-by": "id", "entry": "cat",
+         "followed": "9", "of_head": "2", "word": "mat"},
+        pages=("tokenization", "embeddings", "query_key_value", "predictions", "heads", "layers"),
+    ),
     "long": Scene({"text": LONG_TEXT, "token": "30", "window": "20"}, pages=WIDE),
     **{name: Scene({"document": name}, pages=("documents",)) for name in DOCUMENT_PROGRAMS},
 }  # fmt: skip
