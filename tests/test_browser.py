@@ -108,6 +108,7 @@ def test_every_page_is_whole_and_keeps_the_choice_on_every_screen(chromium, serv
         assert {name: blemishes for name, blemishes in found.items() if blemishes} == {}
 
 
+@pytest.mark.slow
 def test_a_reload_restores_the_view(app):
     app.open("attention", **CHOICE)
     app.choose("Layer", "Layer 4")
@@ -135,9 +136,8 @@ def test_the_menu_of_pages_is_closed_on_the_page_it_led_to(app):
         app.find(":--popover-body").wait_for(state="detached")
 
 
-@pytest.mark.parametrize(
-    ("menu", "beside"), [("Pages", "Sentence"), pytest.param("What if", "Embeddings", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("menu", "beside"), [("Pages", "Sentence"), ("What if", "Embeddings")])
 def test_a_link_beside_an_open_menu_leads_to_its_page(app, menu, beside):
     """The menu closes, and asks for a run of its page, which is left by then. beside: a page that it does not cover."""
     app.open("layers")

@@ -192,6 +192,7 @@ def test_a_finger_chooses_a_small_cell_before_it_explains_it(phone):
     assert "query=3" in phone.explained
 
 
+@pytest.mark.slow
 def test_the_window_of_a_long_sentence_moves_by_wheel(still):
     stage = open_canvas(still, text="When in Rome, do as the [MASK] do. " * 30, token=8)
     rail = still.page.locator(".bvc-rail")

@@ -162,6 +162,7 @@ def save(app, kind, folder):
     return file
 
 
+@pytest.mark.slow
 def test_a_chart_is_taken_away_as_a_picture_that_says_what_it_is(app, tmp_path):
     drawn = ET.fromstring(save(app, "svg", tmp_path).read_text(encoding="utf-8"))
     texts = ["".join(text.itertext()) for text in drawn.iter(f"{SVG}text")]
