@@ -52,6 +52,11 @@ def selected(app):
     return chosen.get_attribute("data-layer"), chosen.get_attribute("data-head")
 
 
+def wait_selected(app, layer, head):
+    """The map is drawn a moment after the page has run."""
+    app.page.locator(f'.head[aria-selected="true"][data-layer="{layer}"][data-head="{head}"]').wait_for()
+
+
 def lines(app):
     """The lines that can be seen, as (y of the query, y of the key)."""
     return app.page.locator(".lines line").evaluate_all(
@@ -69,12 +74,14 @@ def test_a_click_in_the_map_chooses_layer_and_head_for_all_pages(heads):
     assert selected(heads) == ("0", "0") and heads.chosen()[:2] == ("Layer 0", "Head 0")
     with heads.rerun():
         head_button(heads, 3, 5).click()
-    assert selected(heads) == ("3", "5") and heads.chosen()[:2] == ("Layer 3", "Head 5")
+    wait_selected(heads, 3, 5)
+    assert heads.chosen()[:2] == ("Layer 3", "Head 5")
     assert heads.query == {"open": "lines", "layer": "3", "head": "5"}
     assert "Layer 3, head 5" in heads.shown()
     heads.page.reload()
     heads.settle()
-    assert selected(heads) == ("3", "5") and heads.chosen()[:2] == ("Layer 3", "Head 5")
+    wait_selected(heads, 3, 5)
+    assert heads.chosen()[:2] == ("Layer 3", "Head 5")
     heads.follow("Feed-forward")
     assert heads.chosen()[:2] == ("Layer 3", "Head 5")
 
@@ -90,7 +97,8 @@ def test_arrow_keys_walk_through_the_map_and_enter_chooses(heads):
     keyboard.press("Enter")
     heads.page.wait_for_url(re.compile("layer=1&head=2(&|$)"))  # the map's own part of the page runs before the page
     heads.settle()
-    assert selected(heads) == ("1", "2") and heads.chosen()[:2] == ("Layer 1", "Head 2")
+    wait_selected(heads, 1, 2)
+    assert heads.chosen()[:2] == ("Layer 1", "Head 2")
     keyboard.press("End")  # the map keeps the focus
     keyboard.press("Enter")
     heads.page.wait_for_url(re.compile("layer=1&head=11(&|$)"))
