@@ -25,7 +25,7 @@ from tests.menus import open_menus
 
 APP = str(Path(__file__).parents[2] / "app.py")
 _AWAITED = ("documents", "feed_forward", "heads", "sentence", "story", "tokenization")  # numbers arrive later there
-_LONG = 120  # seconds after which what is worked out in the background is stuck
+LONG = 120  # seconds after which what is worked out in the background is stuck
 TITLE = 'class="bv-panel-title"'
 _SAYS = re.compile(r'<span class="bv-says">(.*?)</span></span><span class="bv-icons">', re.DOTALL)
 _TAGS = re.compile(r'<span role="tooltip".*?</span>|<[^>]*>')
@@ -224,14 +224,12 @@ def open_pages(query: dict[str, str], pages=None, keep: bool = False):
     at.query_params.update({"open": "all", **query})  # every fold
     with pytest.MonkeyPatch.context() as patch, open_menus("code", "values"):
         patch.setattr(streamlit, "download_button", kept)
-        for limit in ("WANTED_S", "MOST_S"):  # however slow this machine is, all of it is worked out
-            patch.setattr(findings, limit, 10.0 * _LONG)
-        patch.setattr(training_run, "_SHORT", 0)  # tokens: no step is taken before anybody asks for one
+        take_time(patch)
         at.run()
         for name in [info.name for info in PAGES] if pages is None else pages:
             at.switch_page(f"pages/{name}.py").run()
             if name in _AWAITED:
-                assert get_findings().settle(_LONG)
+                assert get_findings().settle(LONG)
                 at.run()
             assert not at.exception, (name, [one.value for one in at.exception])
             for panel in read_page(name, at.main):
@@ -240,6 +238,13 @@ def open_pages(query: dict[str, str], pages=None, keep: bool = False):
                 panels[name, panel.name] = panel
     shown = Shown(at.session_state["view"], panels, files)
     return (shown, at) if keep else shown
+
+
+def take_time(patch: pytest.MonkeyPatch) -> None:
+    """However slow this machine is, all is worked out that is asked for, and no step of a training is taken unasked."""
+    for limit in ("WANTED_S", "MOST_S"):
+        patch.setattr(findings, limit, 10.0 * LONG)
+    patch.setattr(training_run, "_SHORT", 0)  # tokens
 
 
 def _read_drawer(panel: Panel, view) -> None:

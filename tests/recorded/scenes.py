@@ -14,11 +14,10 @@ from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
 from bertviz_core.programs import DOCUMENT_PROGRAMS
-from bertviz_core.sharing import findings
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.frame.site import PAGES
-from bertviz_core.ui.views import training_run
+from tests.derived.reading import LONG, take_time
 from tests.factory import random_checkpoint
 from tests.menus import open_menus
 from tests.recorded.writing import write
@@ -32,7 +31,6 @@ READ = ("overview", "predictions", "sentence", "layers", "formulas")  # what dif
 WIDE = ("overview", "tokenization", "embeddings", "attention", "attention_output", "sentence", "heads", "layers")
 SIZES = {"hidden_size": 12, "intermediate_size": 16}
 _REVISION = re.compile(r"\b[0-9a-f]{12}\b")  # the weights' digest, in which the last bit counts
-_LONG_S = 120  # after which what is worked out in the background is stuck
 _OWN = "encoder.layer.1.attention.self"
 
 
@@ -97,9 +95,7 @@ def record(scene: Scene, folder: Path) -> Iterator[str]:
     model = random_checkpoint(folder / "small", kind=scene.kind, **{**SIZES, **scene.config})
     with pytest.MonkeyPatch.context() as patch, open_menus("code", "values"):
         patch.setenv("BERTVIZ_MODELS", str(model))
-        for limit in ("WANTED_S", "MOST_S"):  # however slow this machine is, all of it is worked out
-            patch.setattr(findings, limit, 10.0 * _LONG_S)
-        patch.setattr(training_run, "_SHORT", 0)  # tokens: no step is taken before anybody asks for one
+        take_time(patch)
         for line in _visit(scene, str(model)):
             yield _REVISION.sub(
                 "REVISION", line.replace(str(folder), "FOLDER").replace(escape_markdown(str(folder)), "FOLDER")
@@ -112,7 +108,7 @@ def _visit(scene: Scene, model: str) -> Iterator[str]:
     yield from write(_find(at.main, "frame"))
     for page in scene.pages:
         at.switch_page(f"pages/{page}.py").run()
-        if get_findings().settle(_LONG_S):
+        if get_findings().settle(LONG):
             at.run()
         assert not at.exception, (page, [one.value for one in at.exception])
         yield f"== page {page}"
