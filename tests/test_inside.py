@@ -4,7 +4,6 @@ import ast
 import importlib
 import inspect
 import re
-from copy import deepcopy
 from pathlib import Path
 
 import plotly.graph_objects as go
@@ -13,11 +12,10 @@ import streamlit
 import uvicorn
 from starlette.websockets import WebSocket
 from streamlit import config
-from streamlit.cursor import Cursor, RunningCursor
+from streamlit.cursor import Cursor
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
-from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.NewSession_pb2 import NewSession
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime import Runtime, app_session
@@ -43,8 +41,9 @@ from edge.streamlit_files import CLOSED, FILES, find_static, read_inline_scripts
 from tests.test_imports import imports, modules
 
 ROOT = Path(__file__).parents[1]
-APP, PLOTLY = "bertviz_core.ui.frame.streamlit_inside", "bertviz_core.figures.plotly_inside"
-INSIDE = (APP, "edge.inside", "edge.connections", PLOTLY)
+APP, COSTS = "bertviz_core.ui.frame.streamlit_inside", "bertviz_core.ui.frame.streamlit_costs"
+PLOTLY = "bertviz_core.figures.plotly_inside"
+INSIDE = (APP, COSTS, "edge.inside", "edge.connections", PLOTLY)
 LIBRARIES = ("streamlit", "uvicorn", "starlette", "plotly", "_plotly_utils")
 # What every module of the app and the edge may import: what Streamlit, uvicorn and Starlette document, and the types of
 # what Streamlit's documented functions give, which have no other name.
@@ -54,12 +53,22 @@ PUBLIC = re.compile(
 )
 # What these modules read or replace, by where it is.
 ATTRIBUTES = {
-    AppSession: ("request_rerun", "id", "page_script_hash", "handle_backmsg_exception", "_scriptrunner"),
+    AppSession: (
+        "request_rerun",
+        "id",
+        "page_script_hash",
+        "handle_backmsg_exception",
+        "_scriptrunner",
+        "_call_soon_on_event_loop",
+        "_event_loop",
+        "_handle_scriptrunner_event_on_event_loop",
+        "_enqueue_forward_msg",
+    ),
     ScriptRunner: ("_run_script", "request_stop", "_session_id", "_script_thread", "_requests"),
     ScriptRequests: ("_lock", "_state", "_rerun_data"),
     WebSocket: ("receive_bytes",),
     ScriptRunContext: ("session_id", "session_state", "is_history_navigation", "has_script_started", "_enqueue"),
-    SafeSessionState: ("_yield_callback",),
+    SafeSessionState: ("_yield_callback", "filtered_state"),
     Runtime: ("is_active_session", "get_client", "media_file_mgr"),
     DeferredFileHandler: ("handle",),
     MediaFileManager: (
@@ -109,6 +118,20 @@ SIGNATURES = {
     DeltaGenerator: ["root_container", "cursor", "parent", "block_type"],
     AppSession.request_rerun: ["self", "client_state"],
     AppSession.handle_backmsg_exception: ["self", "e"],
+    AppSession._call_soon_on_event_loop: ["self", "callback"],
+    AppSession._enqueue_forward_msg: ["self", "msg"],
+    AppSession._handle_scriptrunner_event_on_event_loop: [
+        "self",
+        "sender",
+        "event",
+        "forward_msg",
+        "exception",
+        "client_state",
+        "page_script_hash",
+        "fragment_ids_this_run",
+        "pages",
+        "run_descriptor",
+    ],
     ScriptRunner._run_script: ["self", "rerun_data"],
     ScriptRunner.request_stop: ["self"],
     WebSocket.receive_bytes: ["self"],
@@ -224,38 +247,6 @@ def test_methods_are_replaced_once_and_keep_what_they_were(monkeypatch):
     fit_gate()
     pass_over_late_requests()
     assert [getattr(owner, name) for owner, name in plain.items()] == fitted
-
-
-def test_places_are_copied_apart_from_what_goes_on(monkeypatch):
-    """As Streamlit needs it: what is drawn into a part later begins where it began, wherever the page has got to."""
-    monkeypatch.setattr(DeltaGenerator, "__deepcopy__", None)
-    monkeypatch.setattr(Cursor, "__deepcopy__", None, raising=False)
-    streamlit_inside.copy_places_by_fields()
-    page = RunningCursor(0)
-    page.lock_element()
-    main = DeltaGenerator(0, page)
-    card = DeltaGenerator(0, page.open_block(), main, "vertical")
-    spun = DeltaGenerator(0, page.lock_element(), card)
-    spun._cursor._transient_elements[0] = Element()
-    spun._form_data = card._creating_fragment_id = "f"
-    places = (main, card, spun)
-    copied = deepcopy(places)
-    assert [write_place(place) for place in copied] == [write_place(place) for place in places]
-    assert copied[1]._parent is copied[0] and copied[2]._parent is copied[1]
-    before = [write_place(place) for place in copied]
-    for place in (main, card):
-        place._cursor.lock_element()
-        place._cursor._transient_elements[3] = Element()
-    spun._cursor._transient_elements[1] = Element()
-    assert [write_place(place) for place in copied] == before
-
-
-def write_place(place):
-    cursor = place._cursor
-    return (
-        *(place._root_container, place._block_type, place._form_data, place._creating_fragment_id),
-        *(type(cursor), cursor.root_container, cursor.parent_path, cursor.index, str(cursor._transient_elements)),
-    )
 
 
 def test_what_is_said_of_settings_is_what_streamlit_says_and_is_worked_out_once(monkeypatch):

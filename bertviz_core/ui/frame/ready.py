@@ -24,7 +24,8 @@ from bertviz_core.ui.frame.files import fit_files
 from bertviz_core.ui.frame.gate import fit_gate
 from bertviz_core.ui.frame.late import pass_over_late_requests
 from bertviz_core.ui.frame.resources import BUNDLED, get_model, get_store, get_watch, list_models
-from bertviz_core.ui.frame.streamlit_inside import copy_places_by_fields, import_late_parts
+from bertviz_core.ui.frame.streamlit_costs import cut_costs
+from bertviz_core.ui.frame.streamlit_inside import import_late_parts
 from edge.inside import say_settings_once
 
 _INTERFACE = Path(__file__).parents[1]  # the parts of all pages, by their files: the frame knows none of them
@@ -38,7 +39,7 @@ def prepare_process() -> None:
     threadpool_limits(1, "blas")  # NumPy's threads wait for more work at full speed: a product of 1 ms costs 100
     fit_gate()
     fit_files()
-    copy_places_by_fields()
+    cut_costs()
     say_settings_once()
     pass_over_late_requests()  # before the gate, which would merge what comes late with what it is late for
     for found in pkgutil.walk_packages([str(_INTERFACE)], "bertviz_core.ui."):

@@ -1,4 +1,4 @@
-"""All of the app that leans on Streamlit's inside, which promises none of it; nothing else here touches that.
+"""What of the app leans on Streamlit's inside, which promises none of it; the rest stands in streamlit_costs.py.
 
 Every function says why it is needed, and which public thing would do instead. The names are looked for in the installed
 version by a test. What the browser is sent has a list of its own: components/shared/selectors.json.
@@ -12,7 +12,6 @@ from __future__ import annotations
 import importlib
 from collections.abc import Awaitable, Callable, Generator, Mapping, MutableMapping
 from contextlib import contextmanager
-from copy import copy, deepcopy
 from functools import partial, wraps
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
@@ -20,8 +19,6 @@ from typing import Any, NamedTuple
 import streamlit as st
 from starlette.websockets import WebSocket
 from streamlit import runtime
-from streamlit.cursor import Cursor
-from streamlit.delta_generator import DeltaGenerator
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import BackendOperationResponse, DeferredFileResponsePayload
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
@@ -56,7 +53,7 @@ def wrap_requests(wrap: Callable[[Request], Request]) -> None:
     Streamlit begins a run for every message, however many come, and for whatever page. Instead: a hook that may refuse
     a request or put it off.
     """
-    _wrap_once(AppSession, "request_rerun", wrap)
+    wrap_once(AppSession, "request_rerun", wrap)
 
 
 def wrap_runs(wrap: Callable[[Run], Run]) -> None:
@@ -64,7 +61,7 @@ def wrap_runs(wrap: Callable[[Run], Run]) -> None:
 
     Of a run that is broken off, or of a part of a page, the script does not hear. Instead: a hook around runs.
     """
-    _wrap_once(ScriptRunner, "_run_script", wrap)
+    wrap_once(ScriptRunner, "_run_script", wrap)
 
 
 def wrap_reads(wrap: Callable[[Read], Read]) -> None:
@@ -72,10 +69,10 @@ def wrap_reads(wrap: Callable[[Read], Read]) -> None:
 
     Streamlit reads them by this method of Starlette's, as fast as they come. Instead: a bound of its own.
     """
-    _wrap_once(WebSocket, "receive_bytes", wrap)
+    wrap_once(WebSocket, "receive_bytes", wrap)
 
 
-def _wrap_once(owner: type, method: str, wrap: Callable[[Any], Any]) -> None:
+def wrap_once(owner: type, method: str, wrap: Callable[[Any], Any]) -> None:
     """Once a process, also where the module of `wrap` is loaded again."""
     plain = getattr(owner, method)
     by = getattr(plain, _WRAPPED_BY, ())
@@ -94,7 +91,7 @@ def wrap_downloads(wrap: Callable[[Answer], Answer]) -> None:
     Streamlit makes every one at once, for whoever names it, in threads of which no line knows, and keeps it until two
     more pages have been run, whoever by. Instead: a hook around it, and a bound of its own.
     """
-    _wrap_once(DeferredFileHandler, "handle", wrap)
+    wrap_once(DeferredFileHandler, "handle", wrap)
 
 
 class Wanted(NamedTuple):
@@ -300,36 +297,6 @@ def read_remote(session: str) -> str:
 def _find_context(session: str) -> ClientContext | None:
     client = runtime.get_instance().get_client(session) if runtime.exists() else None
     return client.client_context if client else None
-
-
-# Where a page is drawn.
-
-
-def copy_places_by_fields() -> None:
-    """Have the places where a page is drawn copied by their fields, each of them once.
-
-    Streamlit copies all that are open for each part of a page that can run by itself: by Python's general way, and what
-    several of them share once more for each. That is a sixteenth of a run. Instead: that it copies what changes.
-    """
-    copies: dict[type, Callable[..., object]] = {Cursor: _copy_cursor, DeltaGenerator: _copy_generator}
-    for owner, copies_it in copies.items():
-        setattr(owner, "__deepcopy__", copies_it)  # noqa: B010 - the one has none, and the other's has other names
-
-
-def _copy_cursor(cursor: Cursor, memo: dict[int, Any]) -> Cursor:
-    """Where the next element stands: what changes in it is a number and a list, which is nearly always empty."""
-    copied, said = copy(cursor), cursor._transient_elements
-    copied._transient_elements = deepcopy(said, memo) if len(said) else type(said)()
-    return copied
-
-
-def _copy_generator(place: DeltaGenerator, memo: dict[int, Any]) -> DeltaGenerator:
-    """What Streamlit's own copy has, but that what was copied already is not copied again."""
-    cursor, parent = deepcopy(place._cursor, memo), deepcopy(place._parent, memo)
-    copied = DeltaGenerator(place._root_container, cursor, parent, place._block_type)
-    copied._form_data = deepcopy(place._form_data, memo)
-    copied._creating_fragment_id = place._creating_fragment_id
-    return copied
 
 
 # What has to be there before it is needed.

@@ -1,0 +1,149 @@
+"""What costs less than Streamlit's own has the same result."""
+
+import asyncio
+import inspect
+from copy import deepcopy
+from functools import partial
+from types import SimpleNamespace
+
+import pytest
+from streamlit.cursor import Cursor, RunningCursor
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.proto.Element_pb2 import Element
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.scriptrunner import ScriptRunnerEvent
+from streamlit.runtime.state import SessionState
+from streamlit.runtime.state.safe_session_state import SafeSessionState
+
+from bertviz_core.ui.frame import streamlit_costs
+
+
+def test_places_are_copied_apart_from_what_goes_on(monkeypatch):
+    """As Streamlit needs it: what is drawn into a part later begins where it began, wherever the page has got to."""
+    monkeypatch.setattr(DeltaGenerator, "__deepcopy__", None)
+    monkeypatch.setattr(Cursor, "__deepcopy__", None, raising=False)
+    streamlit_costs.copy_places_by_fields()
+    page = RunningCursor(0)
+    page.lock_element()
+    main = DeltaGenerator(0, page)
+    card = DeltaGenerator(0, page.open_block(), main, "vertical")
+    spun = DeltaGenerator(0, page.lock_element(), card)
+    spun._cursor._transient_elements[0] = Element()
+    spun._form_data = card._creating_fragment_id = "f"
+    places = (main, card, spun)
+    copied = deepcopy(places)
+    assert [write_place(place) for place in copied] == [write_place(place) for place in places]
+    assert copied[1]._parent is copied[0] and copied[2]._parent is copied[1]
+    before = [write_place(place) for place in copied]
+    for place in (main, card):
+        place._cursor.lock_element()
+        place._cursor._transient_elements[3] = Element()
+    spun._cursor._transient_elements[1] = Element()
+    assert [write_place(place) for place in copied] == before
+
+
+def write_place(place):
+    cursor = place._cursor
+    return (
+        *(place._root_container, place._block_type, place._form_data, place._creating_fragment_id),
+        *(type(cursor), cursor.root_container, cursor.parent_path, cursor.index, str(cursor._transient_elements)),
+    )
+
+
+def test_the_loop_is_woken_once_for_what_is_said_until_it_wakes(monkeypatch):
+    monkeypatch.setattr(AppSession, "_call_soon_on_event_loop", inspect.unwrap(AppSession._call_soon_on_event_loop))
+    streamlit_costs.hand_over_together()
+    streamlit_costs.hand_over_together()
+    called = []
+
+    async def talk():
+        loop = CountingLoop(asyncio.get_running_loop())
+        one, other = Session(loop), Session(loop)
+        loop.plain.set_exception_handler(lambda _, context: called.append(str(context["exception"])))
+        for i in range(3):
+            AppSession._call_soon_on_event_loop(one, partial(called.append, i))
+        AppSession._call_soon_on_event_loop(one, fail)
+        AppSession._call_soon_on_event_loop(one, partial(called.append, 3))
+        AppSession._call_soon_on_event_loop(other, partial(called.append, "other"))
+        woken = loop.woken
+        await asyncio.sleep(0.01)
+        AppSession._call_soon_on_event_loop(one, partial(called.append, 4))
+        await asyncio.sleep(0.01)
+        return woken, loop.woken
+
+    assert asyncio.run(talk()) == (2, 3)
+    assert called == [0, 1, 2, "no", 3, "other", 4]
+
+
+def test_nothing_is_lost_or_changes_places_where_threads_speak_while_the_loop_listens(monkeypatch):
+    monkeypatch.setattr(AppSession, "_call_soon_on_event_loop", inspect.unwrap(AppSession._call_soon_on_event_loop))
+    streamlit_costs.hand_over_together()
+    heard = {0: [], 1: [], 2: []}
+
+    async def listen():
+        session = Session(asyncio.get_running_loop())
+
+        def speak(speaker):
+            for i in range(2_000):
+                AppSession._call_soon_on_event_loop(session, partial(heard[speaker].append, i))
+
+        await asyncio.gather(*(asyncio.to_thread(speak, speaker) for speaker in heard))
+        await asyncio.sleep(0.05)
+
+    asyncio.run(listen())
+    assert list(heard.values()) == [list(range(2_000))] * 3
+
+
+def test_a_message_is_for_the_browser_if_its_run_is_the_sessions_and_events_are_streamlits_own(monkeypatch):
+    name = "_handle_scriptrunner_event_on_event_loop"
+    monkeypatch.setattr(AppSession, name, lambda _, sender, event, *more: seen.append((sender, event, *more)))
+    streamlit_costs.hand_over_together()
+    seen = []
+    session = SimpleNamespace(_scriptrunner="run", _enqueue_forward_msg=seen.append)
+    handle = partial(getattr(AppSession, name), session)
+    message, ended = ForwardMsg(), ScriptRunnerEvent.SHUTDOWN
+    handle("run", ScriptRunnerEvent.ENQUEUE_FORWARD_MSG, message)
+    handle("one that was told to stop", ScriptRunnerEvent.ENQUEUE_FORWARD_MSG, message)
+    handle("run", ended, None, None, "state")
+    assert seen == [message, ("run", ended, None, None, "state")]
+
+
+def fail():
+    raise ValueError("no")
+
+
+class Session:
+    """What of a session is needed to hand over to its loop."""
+
+    def __init__(self, loop):
+        self._event_loop = loop
+
+
+class CountingLoop:
+    """A loop that counts how often another thread wakes it."""
+
+    def __init__(self, plain):
+        self.plain, self.woken = plain, 0
+
+    def call_soon_threadsafe(self, callback):
+        self.woken += 1
+        self.plain.call_soon_threadsafe(callback)
+
+    def call_soon(self, callback):
+        self.plain.call_soon(callback)
+
+
+def test_a_state_says_of_a_key_what_streamlit_says_and_all_only_to_who_goes_through_it(monkeypatch):
+    plain = inspect.unwrap(SafeSessionState.filtered_state.fget)
+    monkeypatch.setattr(SafeSessionState, "filtered_state", property(plain))
+    state = SafeSessionState(SessionState(), lambda: None)
+    state["chosen"], state["nothing"] = 3, None
+    own = dict(state.filtered_state)
+    streamlit_costs.look_up_single_keys()
+    streamlit_costs.look_up_single_keys()
+    assert dict(state.filtered_state) == own == {"chosen": 3, "nothing": None}
+    assert len(state.filtered_state) == 2
+    monkeypatch.setattr(SessionState, "filtered_state", property(pytest.fail))
+    keys = state.filtered_state
+    assert keys["chosen"] == 3 and keys["nothing"] is None and "neither" not in keys
