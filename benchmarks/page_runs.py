@@ -142,7 +142,7 @@ def compare(servers: list[Server], lengths: list[int]) -> None:
         kinds: dict[str, list[list[float]]] = {}
         pages: list[list[float]] = []
         findings: list[list[tuple[float, int]]] = [[] for _ in servers]
-        for name in sorted(page.stem for page in (ROOT / "pages").glob("*.py")):
+        for name in list_pages(servers):
             with ExitStack() as stack:
                 visitors = [stack.enter_context(visiting(server)) for server in servers]
                 found = measure(visitors, name, TEXTS[tokens])
@@ -158,6 +158,13 @@ def compare(servers: list[Server], lengths: list[int]) -> None:
         print_row(tokens, "median of pages", [statistics.median(each) for each in zip(*pages, strict=True)])
         means = [sum(ms for ms, _ in spent) / sum(runs for _, runs in spent) for spent in findings]
         print(f"{tokens:6d}  {'findings, a run':17s}{means[0]:10.1f}" + (f"{means[1]:20.1f}" if two else ""))
+
+
+def list_pages(servers: list[Server]) -> list[str]:
+    """The pages that the apps of all servers have."""
+    return sorted(
+        set.intersection(*({page.stem for page in (server.folder / "pages").glob("*.py")} for server in servers))
+    )
 
 
 def print_row(tokens: int, name: str, medians: list[float]) -> None:
