@@ -7,6 +7,7 @@ from bertviz_core.lessons import attention_keys as keys
 from bertviz_core.lessons.attention_picture import draw_attention
 from bertviz_core.lessons.lesson import (
     Choose,
+    InRoom,
     Lesson,
     Need,
     Number,
@@ -57,6 +58,12 @@ LESSON = Lesson(
             at=ATTENTION_WEIGHTS.path,
             misconception="Rows and columns are the same thing.",
             paper=OnPaper(task="In the row of {here}, ring the token that gets most."),
+            room=InRoom(
+                text="A token divides its attention, 100 % in all, among all tokens: these are its weights.",
+                task="In layer {layer}, head {head}: to which token does {here} give most of its attention?",
+                shown=lambda tried: keys.tell_key(tried)["its"],
+                below="what {here} gives each token",
+            ),
         ),
         Step(
             "direction",
@@ -125,6 +132,10 @@ LESSON = Lesson(
             needs=(UNPADDED, Need("no token here has a dot product below 0", keys.has_negative)),
             at=",query=",
             misconception="A negative score gives a negative weight, or none.",
+            room=InRoom(
+                text="Query times key, component by component, added up, is the dot product: with {key} {d}. Scaled "
+                "down it is the score; the softmax takes e to the power of each score, over the sum of all."
+            ),
         ),
         Step(
             "ratio",
@@ -156,6 +167,11 @@ LESSON = Lesson(
             at=",query=",
             misconception="Weights are in proportion to scores.",
             paper=OnPaper(task="How many times larger is the weight of {a}? To one decimal."),
+            room=InRoom(
+                text="{a} has the score {sa}, and {b} {sb}: a difference of {difference}. Softmax takes e to the power "
+                "of each, then divides both by the same sum.",
+                task="How many times larger is the weight of {a}? To one decimal.",
+            ),
         ),
         Step(
             "scale",
@@ -227,6 +243,10 @@ LESSON = Lesson(
             needs=(Need("one token takes nearly all here, or the first two too little to compare", keys.is_maskable),),
             at=ATTENTION_WEIGHTS.path,
             misconception="What is taken away vanishes, or goes to the runner-up.",
+            room=InRoom(
+                text="A token can be masked out: its score becomes a very large negative number before the softmax, so "
+                "its weight is 0. (The token [MASK] is something else: it hides a word.)"
+            ),
         ),
         Step(
             "taken",

@@ -7,6 +7,7 @@ from bertviz_core.lessons.attention_keys import name_keys
 from bertviz_core.lessons.layer_picture import draw_layer
 from bertviz_core.lessons.lesson import (
     Choose,
+    InRoom,
     Lesson,
     Need,
     Number,
@@ -103,6 +104,12 @@ LESSON = Lesson(
             paper=OnPaper(
                 text="The bars stand for lengths: what was there, and behind it what attention adds.",
                 task="Ring the token to which attention adds most in this layer.",
+            ),
+            room=InRoom(
+                text="Attention adds a vector to that of each token, a longer one at some than at others.",
+                task="To which token does attention add most in layer {layer}?",
+                shown=lambda tried: keys.tell_added(tried)["its"],
+                below="how long what is added is",
             ),
         ),
         Step(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
@@ -148,6 +148,21 @@ class OnPaper:
 
 
 @dataclass(frozen=True)
+class InRoom:
+    """How a step is asked of a class, which sees the question on a projector and answers on phones.
+
+    text, task: as in `OnPaper`, with {layer} and {head} besides; among: which can be picked, all of them if that is
+    not said; shown: the model's own number of one that was picked; below: what these numbers are.
+    """
+
+    text: str = ""
+    task: str = ""
+    among: Callable[[Scene], Collection[int]] | None = None
+    shown: Callable[[Tried], str] | None = None
+    below: str = ""
+
+
+@dataclass(frozen=True)
 class Picture:
     """What a lesson is about, as it is printed: HTML; and what its empty boxes are to be filled with, in words."""
 
@@ -164,7 +179,7 @@ class Step:
     and gives the answer away, as `at`, or "headline", "tokens", or "page" for all of it;
     right: what is said then, unless the option says it; wrong: the first that fits is said, the last fits always; tell:
     more numbers of what was answered; misconception: what a wrong answer mostly comes from, for who teaches; costly:
-    whether the key takes many passes; paper: how it is printed.
+    whether the key takes many passes; paper: how it is printed; room: how a class is asked.
     """
 
     name: str
@@ -187,6 +202,7 @@ class Step:
     needs: tuple[Need, ...] = ()
     costly: bool = False
     paper: OnPaper = OnPaper()
+    room: InRoom = InRoom()
 
     @property
     def once(self) -> bool:

@@ -6,6 +6,7 @@ from bertviz_core.lessons import tokens_keys as keys
 from bertviz_core.lessons.attention_keys import name_keys
 from bertviz_core.lessons.lesson import (
     Choose,
+    InRoom,
     Lesson,
     Need,
     Number,
@@ -99,6 +100,11 @@ LESSON = Lesson(
                 task="Fill in the boxes: a token to a box, its id below it. Which is the next token with exactly the "
                 "same number as {a}? Write its position."
             ),
+            room=InRoom(
+                task="Which is the next token with exactly the same number as {a}?",
+                shown=lambda tried: keys.tell_id(tried)["its"],
+                below="the id of each token",
+            ),
         ),
         Step(
             "capitals",
@@ -176,6 +182,7 @@ LESSON = Lesson(
             at="the vocabulary",
             misconception="Pieces are prefixes, stems and endings.",
             paper=OnPaper(task="Predict how “{word}” is cut."),
+            room=InRoom(task="How is “{word}” cut?"),
         ),
         Step(
             "three",

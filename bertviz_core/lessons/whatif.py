@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from bertviz_core.lessons import whatif_keys as keys
 from bertviz_core.lessons.attention_keys import name_keys
-from bertviz_core.lessons.lesson import Choose, Lesson, Need, OnPaper, Option, Pick, Step, Write, Wrong, otherwise
+from bertviz_core.lessons.lesson import (
+    Choose,
+    InRoom,
+    Lesson,
+    Need,
+    OnPaper,
+    Option,
+    Pick,
+    Step,
+    Write,
+    Wrong,
+    otherwise,
+)
 from bertviz_core.lessons.needs import LM_HEAD, MASK
 from bertviz_core.lessons.sentences import find_token
 from bertviz_core.lessons.whatif_picture import draw_whatif
@@ -90,6 +102,13 @@ LESSON = Lesson(
                 "stands what a head is worth to {word}, in points: with it, minus without it.",
                 task="Ring the head without which {word} loses most.",
             ),
+            room=InRoom(
+                text="Each of the {count} heads is set to 0 in turn, and the pass is run again. What {word} then loses "
+                "is what the head is worth to it.",
+                task="Without which head does {word} lose most?",
+                shown=keys.tell_worth,
+                below="what each head is worth to {word}, in points",
+            ),
             costly=True,
         ),
         Step(
@@ -113,6 +132,11 @@ LESSON = Lesson(
                 text="So {word} needs one head most: the one that you ringed.",
                 task="Guess: at which token does {here} look most in this head? Then look in the app, on the page "
                 "Heads.",
+            ),
+            room=InRoom(
+                task="At which token does {here} look most in this head?",
+                shown=lambda tried: keys.tell_looked(tried)["its"],
+                below="what {here} gives each token",
             ),
             costly=True,
         ),
@@ -220,6 +244,12 @@ LESSON = Lesson(
             paper=OnPaper(
                 task="Without which word of the sentence does {word}, now {p0}, lose most? Read the sentence without "
                 "each of them, and write it down."
+            ),
+            room=InRoom(
+                task="Without which word of the sentence does {word}, now {p0}, lose most?",
+                among=keys.find_words,
+                shown=lambda tried: keys.tell_token(tried)["its"],
+                below="what {word} keeps without the token",
             ),
             costly=True,
         ),

@@ -175,6 +175,11 @@ def tell_head(tried: Tried) -> dict[str, str]:
     return {"picked": name_head(head), "its": write_points(abs(loss))}
 
 
+def tell_worth(tried: Tried) -> str:
+    """What the head that was picked is worth, in points; below 0 where it is in the way."""
+    return write_points(_read_loss(tried)[1])
+
+
 def _read_worst_row(scene: Scene) -> np.ndarray:
     """(key) the weights of the token that is looked at, in the head that the word needs most."""
     return read_weights(scene.trace, scene.token)[rank_heads(scene)[0]].astype(np.float64)

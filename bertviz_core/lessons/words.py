@@ -6,6 +6,7 @@ from bertviz_core.lessons import words_keys as keys
 from bertviz_core.lessons.attention_keys import name_keys
 from bertviz_core.lessons.lesson import (
     Choose,
+    InRoom,
     Lesson,
     Need,
     Number,
@@ -202,6 +203,12 @@ LESSON = Lesson(
             paper=OnPaper(
                 task="Ring the visible word of the sentence at which the model is least sure: its first word has "
                 "least there."
+            ),
+            room=InRoom(
+                task="At which visible word of the sentence is the model least sure: where has its first word least?",
+                among=keys.find_visible,
+                shown=lambda tried: keys.tell_sure(tried)["has"],
+                below="what the first word has at each token",
             ),
         ),
         Step(
