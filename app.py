@@ -34,5 +34,7 @@ if is_run_of_visitor():
 else:  # the server starts: `streamlit run` looks for an app by this name
     from edge.guard import list_hosts, list_middleware
     from edge.welcome import welcome
+    from rooms.serving import Serving
 
-    app = st.App(__file__, lifespan=welcome, middleware=list_middleware(list_hosts()))
+    routes = Serving().list_routes(st.get_option("server.baseUrlPath"))
+    app = st.App(__file__, lifespan=welcome, routes=routes, middleware=list_middleware(list_hosts()))

@@ -10,6 +10,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from string import Template
 
+from edge.classes import JOIN, LEAD
 from edge.headers import CLOSED_TEXT, list_headers, read_frames, write_cookie_rules
 from edge.streamlit_files import CLOSED, find_static
 
@@ -76,6 +77,7 @@ def render_config(place: Place, processes: int) -> str:
         at_once=AT_ONCE,
         in_line=IN_LINE,
         answer=ANSWER_S,
+        class_pages=f"{JOIN}|{LEAD}",
         closed="|".join(CLOSED),
         closed_text=CLOSED_TEXT,
     )

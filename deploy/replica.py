@@ -14,6 +14,7 @@ import uvicorn
 
 from bertviz_core.ui.frame.ready import prepare_process
 from edge.guard import list_middleware
+from rooms.serving import Serving
 
 ROOT = Path(__file__).parents[1]
 
@@ -36,7 +37,7 @@ def serve(socket: str) -> None:
     # So may that of a web socket, which uvicorn logs here, with the visitor's address. Streamlit sets the level itself.
     logging.getLogger("uvicorn.error").addFilter(is_trouble)
     uvicorn.run(
-        st.App(ROOT / "app.py", lifespan=warm_up, middleware=list_middleware()),
+        st.App(ROOT / "app.py", lifespan=warm_up, routes=Serving().list_routes(), middleware=list_middleware()),
         uds=socket,
         # As `streamlit run` has them; no compression, which costs time.
         ws="websockets-sansio",

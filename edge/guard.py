@@ -17,6 +17,8 @@ from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from edge.classes import FILES as CLASS_FILES
+from edge.classes import JOIN, LARGEST_SAID, LEAD, SAID
 from edge.connections import bound_server
 from edge.headers import CLOSED_TEXT, Frames, list_headers, read_frames, write_cookie_rules
 from edge.inside import NotHttp, tell_if_gone
@@ -144,6 +146,11 @@ def refuse(scope: Scope) -> Response | None:
     heard = Headers(scope=scope)
     if _CLOSED.search(scope["path"]):
         status, text = 404, CLOSED_TEXT
+    elif SAID.search(scope["path"]) and scope["method"] == "POST":
+        length = heard.get("content-length", "")
+        if length.isascii() and length.isdigit() and int(length) <= LARGEST_SAID:
+            return None
+        status, text = 413, f"What is sent here has at most {LARGEST_SAID} bytes, and says how many."
     elif scope["method"] not in _METHODS:
         status, text = 405, f"The app answers {', '.join(_METHODS)}; it was asked to {scope['method']}."
     elif "transfer-encoding" in heard or heard.get("content-length", "0") != "0":
@@ -168,7 +175,7 @@ def lead_back(scope: Scope) -> Response | None:
     """
     path, base = scope["path"], st.get_option("server.baseUrlPath").strip("/")
     page, *below = path.removeprefix(f"/{base}/" if base else "/").split("/")
-    if not any(below) or not _PAGE.fullmatch(page) or _FILES.search(path):
+    if not any(below) or not _PAGE.fullmatch(page) or _FILES.search(path) or page in (JOIN, LEAD, CLASS_FILES):
         return None
     asked = scope["query_string"].decode("latin-1")
     return RedirectResponse("../" * len(below) + page + (f"?{asked}" if asked else ""))

@@ -16,10 +16,15 @@ _KNOWN = 1_000  # addresses that are remembered; of more, those that have not as
 
 
 class Pace:
-    """The requests of all addresses. Only for the thread of the server's event loop."""
+    """The requests of all addresses. Only for the thread of the server's event loop.
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    per_second, burst: how many are answered, and how many at once; by default PER_SECOND and BURST.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, per_second: float = 0.0, burst: int = 0) -> None:
         self._clock, self._refused = clock, 0
+        per_second, burst = per_second or PER_SECOND, burst or BURST
+        self._each, self._ahead = 1 / per_second, burst / per_second
         self._free: dict[str, float] = {}  # by address: when all that it has asked for is answered at this pace
 
     async def keep(self, address: str) -> bool:
@@ -40,12 +45,12 @@ class Pace:
     def _reserve(self, address: str) -> float | None:
         now = self._clock()
         free = max(now, self._free.get(address, now))
-        wait = free - now - BURST / PER_SECOND
+        wait = free - now - self._ahead
         if wait > LONGEST_S:
             return None
         if len(self._free) >= _KNOWN:
             self._free = {each: at for each, at in self._free.items() if at > now}
-        self._free[address] = free + 1 / PER_SECOND
+        self._free[address] = free + self._each
         return max(0.0, wait)
 
 

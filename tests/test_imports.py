@@ -10,14 +10,14 @@ import pytest
 pytestmark = pytest.mark.xdist_group("sources")  # each file is read once
 
 ROOT = Path(__file__).parents[1]
-CORE, EDGE = "bertviz_core", "edge"
+CORE, EDGE, ROOMS_OF_CLASSES = "bertviz_core", "edge", "rooms"
 LONGEST = 360  # lines of a file
 
 # Every package, in levels: a module imports from its own package and from the levels before it, never from a package
 # beside its own or from one that comes later.
 LEVELS = (
     (f"{CORE}.errors", EDGE),
-    (f"{CORE}.formula", f"{CORE}.sharing"),
+    (f"{CORE}.formula", f"{CORE}.sharing", ROOMS_OF_CLASSES),
     (f"{CORE}.programs",),
     (f"{CORE}.checkpoint",),
     (f"{CORE}.tracing",),
@@ -39,13 +39,15 @@ SHOWN = (f"{CORE}.ui", "pages", "app", EDGE)
 LIBRARIES = (
     ("streamlit", SHOWN, ()),
     ("plotly", (f"{CORE}.figures.plotly_inside",), ()),
-    ("torch", None, (f"{CORE}.figures", f"{CORE}.ui", "pages", EDGE)),
+    ("torch", None, (f"{CORE}.figures", f"{CORE}.ui", "pages", EDGE, ROOMS_OF_CLASSES)),
 )
 
 
 def modules(root):
     """Every module of the product by dotted name: the core, the pages, the app."""
-    files = [file for folder in (CORE, EDGE, "pages") for file in (root / folder).rglob("*.py")] + [root / "app.py"]
+    files = [file for folder in (CORE, EDGE, ROOMS_OF_CLASSES, "pages") for file in (root / folder).rglob("*.py")] + [
+        root / "app.py"
+    ]
     return {dotted(file.relative_to(root)): file for file in files if file.is_file()}
 
 

@@ -1,0 +1,235 @@
+"""The routes of a class, beside the app in the same process: a page for phones, one for the projector, what they ask.
+
+Phones need no session of the app and load no more than these few files. Every answer to them is one small message.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import io
+import json
+import logging
+import re
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import segno
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import StreamingResponse as Stream
+from starlette.routing import BaseRoute, Route
+
+from edge.classes import FILES, JOIN, LARGEST_SAID, LEAD
+from edge.pace import Pace
+from edge.streamlit_files import find_static
+from rooms.codes import SECRET, is_code
+from rooms.course import go
+from rooms.errors import RefusedError, StoreError
+from rooms.follow import Follower
+from rooms.opening import open_rooms
+from rooms.state import tell_lead, tell_phones
+from rooms.store import NO_ROOM, Rooms
+from rooms.tally import write_table
+
+LOG = logging.getLogger(__name__)
+_HERE = Path(__file__).parent / "browser"
+_TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
+_FONTS = (("Source Sans", "SourceSansVF"), ("Source Code Pro", "SourceCodeVF"))
+_NEVER = {"Cache-Control": "no-store"}
+_LONGEST_ADDRESS = 200
+_WRONG_A_SECOND, _WRONG_AT_ONCE = 1.0, 40  # codes that are tried of one address: a class shares one
+_ANSWERS_A_SECOND, _ANSWERS_AT_ONCE = 1.0, 15  # of one phone
+_BASE = re.compile(r"https?://[^\s\"'<>#?]+/")
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+class Serving:
+    """What answers a class in a process. make: opens the store, when it is first asked for."""
+
+    def __init__(self, make: Callable[[], Rooms] = open_rooms) -> None:
+        self._make = make
+        self._rooms: Rooms | None = None
+        self._thread = ThreadPoolExecutor(1, "rooms")  # the database has one connection
+        self._follower = Follower(self._call)
+        self._wrong = Pace(per_second=_WRONG_A_SECOND, burst=_WRONG_AT_ONCE)
+        self._answers = Pace(per_second=_ANSWERS_A_SECOND, burst=_ANSWERS_AT_ONCE)
+
+    def list_routes(self, base: str = "") -> list[BaseRoute]:
+        """base: the path below which the app is served."""
+        root = f"/{base.strip('/')}" if base.strip("/") else ""
+        told: list[tuple[str, Handler, str]] = [
+            (f"/{JOIN}/{{code}}/state", self._tell_phone, "GET"),
+            (f"/{JOIN}/{{code}}/events", self._stream, "GET"),
+            (f"/{JOIN}/{{code}}/enter", self._enter, "POST"),
+            (f"/{JOIN}/{{code}}/answer", self._answer, "POST"),
+            (f"/{LEAD}/{{code}}/state", self._tell_lead, "GET"),
+            (f"/{LEAD}/{{code}}/table", self._write_table, "GET"),
+            (f"/{LEAD}/{{code}}/act", self._act, "POST"),
+        ]
+        give = _Files().give
+        pages: list[tuple[str, Handler]] = [
+            (f"/{JOIN}", _lead_on),
+            (f"/{JOIN}/", partial(give, name="join.html")),
+            (f"/{JOIN}/{{code}}", partial(give, name="join.html")),
+            (f"/{LEAD}/{{code}}", partial(give, name="lead.html")),
+            (f"/{LEAD}/{{code}}/code.svg", _draw_code),
+            (f"/{FILES}/{{name}}", give),
+        ]
+        return [
+            *(Route(f"{root}{path}", self._guard(handler), methods=[method]) for path, handler, method in told),
+            *(Route(f"{root}{path}", handler) for path, handler in pages),
+        ]
+
+    def _guard(self, handler: Handler) -> Handler:
+        """What is refused is told as a sentence; whoever tries one code after the other waits."""
+
+        async def answer(request: Request) -> Response:
+            self._follower.begin()
+            try:
+                if not is_code(request.path_params["code"]):
+                    raise RefusedError(NO_ROOM, 404)
+                return await handler(request)
+            except RefusedError as error:
+                if error.status == 404 and not await self._wrong.keep(_name_client(request)):
+                    error = RefusedError("Too many codes were tried. Wait a minute.", 429)
+                return JSONResponse({"error": str(error)}, error.status, _NEVER)
+            except StoreError as error:
+                LOG.warning("The store of classes does not answer: %s.", error)
+                return JSONResponse({"error": "The server cannot reach its classes just now. Try again."}, 503, _NEVER)
+
+        return answer
+
+    async def _call(self, method: Callable[..., Any], *given: object) -> Any:
+        """A method of Rooms, in the thread that has the database."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, partial(self._do, method, *given))
+
+    def _do(self, method: Callable[..., Any], *given: object) -> Any:
+        self._rooms = self._rooms or self._make()
+        return method(self._rooms, *given)
+
+    async def _tell_phone(self, request: Request) -> Response:
+        return JSONResponse(tell_phones(await self._call(Rooms.read, request.path_params["code"])), headers=_NEVER)
+
+    async def _stream(self, request: Request) -> Response:
+        code = request.path_params["code"]
+        await self._call(Rooms.read, code)
+        told = {**_NEVER, "X-Accel-Buffering": "no"}  # what stands between passes each event on at once
+        return Stream(self._follower.listen(code), media_type="text/event-stream", headers=told)
+
+    async def _enter(self, request: Request) -> Response:
+        phone = await self._call(Rooms.enter, request.path_params["code"])
+        return JSONResponse({"phone": phone}, headers=_NEVER)
+
+    async def _answer(self, request: Request) -> Response:
+        said = await _read_body(request)
+        phone, at = said.get("phone"), (said.get("question"), said.get("vote"))
+        if not (isinstance(phone, str) and SECRET.fullmatch(phone)) or not all(isinstance(each, int) for each in at):
+            raise RefusedError("That is no answer to this question.", 400)
+        if not await self._answers.keep(phone):
+            raise RefusedError("You answer too fast. Wait a moment.", 429)
+        kept = await self._call(Rooms.answer, request.path_params["code"], phone, at, said.get("answer"))
+        return JSONResponse({"kept": kept}, headers=_NEVER)
+
+    async def _tell_lead(self, request: Request) -> Response:
+        await self._check(request)
+        return await self._show_lead(request.path_params["code"])
+
+    async def _act(self, request: Request) -> Response:
+        await self._check(request)
+        code, said = request.path_params["code"], await _read_body(request)
+        act, version, to = said.get("do"), said.get("version"), said.get("to", 0)
+        if not isinstance(act, str) or not isinstance(version, int) or not isinstance(to, int):
+            raise RefusedError("There is no such button.", 400)
+        if act == "end":
+            await self._call(Rooms.end, code)
+            await self._follower.refresh(code)
+            return JSONResponse({"gone": True}, headers=_NEVER)
+        await self._call(Rooms.move, code, version, lambda course: go(course, act, to))
+        await self._follower.refresh(code)
+        return await self._show_lead(code)
+
+    async def _write_table(self, request: Request) -> Response:
+        await self._check(request)
+        room = await self._call(Rooms.read, request.path_params["code"])
+        _, votes = await self._call(Rooms.count, room.code)
+        return PlainTextResponse(write_table(room.plan, votes), media_type="text/csv", headers=_NEVER)
+
+    async def _show_lead(self, code: str) -> Response:
+        room = await self._call(Rooms.read, code)
+        phones, votes = await self._call(Rooms.count, code)
+        return JSONResponse(tell_lead(room, phones, votes), headers=_NEVER)
+
+    async def _check(self, request: Request) -> None:
+        """Whether this is who leads the room: by a secret, which no URL and no log holds."""
+        _, _, secret = request.headers.get("authorization", "").partition("Bearer ")
+        await self._call(Rooms.check_lead, request.path_params["code"], secret if SECRET.fullmatch(secret) else "")
+
+
+async def _read_body(request: Request) -> dict[str, Any]:
+    """What a page says, as JSON."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > LARGEST_SAID:
+            raise RefusedError("That is too long.", 413)
+    try:
+        said = json.loads(body)
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        raise RefusedError("That is no message of this page.", 400)
+    return said
+
+
+def _name_client(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
+async def _lead_on(_: Request) -> Response:
+    """To the page, by a way that holds also where the app is served below another path."""
+    return RedirectResponse(f"{JOIN}/")
+
+
+class _Files:
+    """The pages and their files, which a browser asks for anew each time and takes again where they are the same."""
+
+    def __init__(self) -> None:
+        self._files = {path.name: path.read_bytes() for path in _HERE.iterdir() if path.suffix in _TYPES}
+        self._files["font.css"] = _write_fonts().encode()
+        self._tags = {name: f'"{hashlib.sha256(file).hexdigest()[:16]}"' for name, file in self._files.items()}
+
+    async def give(self, request: Request, name: str = "") -> Response:
+        name = name or request.path_params["name"]
+        if name not in self._files:
+            return PlainTextResponse("There is no such file.\n", 404)
+        told = {"Cache-Control": "no-cache", "ETag": self._tags[name]}
+        if request.headers.get("if-none-match", "").removeprefix("W/") == self._tags[name]:
+            return Response(status_code=304, headers=told)
+        return Response(self._files[name], media_type=_TYPES[Path(name).suffix], headers=told)
+
+
+def _write_fonts() -> str:
+    """The app's letters for the projector: Streamlit's own files, whose names hold a hash. Phones use their own."""
+    media = find_static() / "static" / "media"
+    found = ((family, file.name) for family, start in _FONTS for file in media.glob(f"{start}-Upright.*.woff2"))
+    return "".join(
+        f'@font-face {{ font-family: "{family}"; font-weight: 200 900; src: url("../static/media/{name}"); }}\n'
+        for family, name in found
+    )
+
+
+async def _draw_code(request: Request) -> Response:
+    """The address of a room as a code for cameras. at: below which address of this server the app is served."""
+    base, code = parse_qs(request.url.query).get("at", [""])[0], request.path_params["code"]
+    fits = len(base) <= _LONGEST_ADDRESS and _BASE.fullmatch(base) and is_code(code)
+    if not fits:
+        return PlainTextResponse("There is no such code.\n", 404)
+    out = io.BytesIO()
+    segno.make(f"{base}{JOIN}/{code}", error="m").save(out, kind="svg", border=2, light="#fff", omitsize=True)
+    return Response(out.getvalue(), media_type="image/svg+xml")

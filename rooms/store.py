@@ -1,0 +1,213 @@
+"""Where rooms are kept: a small table for each of rooms, phones and answers, in SQLite or PostgreSQL.
+
+All processes of a server share one store, and nothing of a room is kept anywhere else for longer than it takes to
+answer. What a room's phones sent is counted and never listed: of an answer the store holds which phone's it is, by a
+hash of a random number that the phone was given, so that each phone has one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from rooms.codes import hide, make_code, make_secret
+from rooms.course import Course, begin, read_course
+from rooms.database import Cursor, Database
+from rooms.errors import RefusedError
+from rooms.plan import Plan, read_plan
+
+MOST_ROOMS, MOST_OF_ONE = 300, 6  # of all, and of one visitor who opens them
+MOST_PHONES = 500  # in a room
+LONGEST_S = 24 * 3600.0
+_TRIES = 20  # codes, until a free one is found
+_PLANS = 50  # that a process remembers
+NO_ROOM = "There is no class with this code. It may have ended; look at the board again."
+FULL = "The room is full."
+LOCKED = "The class has been locked: ask your teacher to let you in."
+
+SCHEMA = (
+    "CREATE TABLE IF NOT EXISTS rooms (code TEXT PRIMARY KEY, secret TEXT NOT NULL, opener TEXT NOT NULL, "
+    "ends DOUBLE PRECISION NOT NULL, version INTEGER NOT NULL, course TEXT NOT NULL, plan TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS phones (code TEXT NOT NULL, phone TEXT NOT NULL, PRIMARY KEY (code, phone))",
+    "CREATE TABLE IF NOT EXISTS answers (code TEXT NOT NULL, question INTEGER NOT NULL, vote INTEGER NOT NULL, "
+    "phone TEXT NOT NULL, answer TEXT NOT NULL, PRIMARY KEY (code, question, vote, phone))",
+)
+TABLES = ("answers", "phones", "rooms")
+
+Votes = Mapping[tuple[int, int], Mapping[str, int]]  # by question and vote, how often each answer was given
+
+
+@dataclass(frozen=True)
+class Room:
+    """A room as it is now. version: goes up by one with each act of who leads."""
+
+    code: str
+    plan: Plan
+    course: Course
+    version: int
+    ends: float
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A new room, and the secret of who leads it, which nobody else is told."""
+
+    code: str
+    secret: str
+
+
+class Rooms:
+    """All rooms. Every method may wait for the database, and for other processes that write."""
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database, self._clock = database, clock
+        self._plans: OrderedDict[str, Plan] = OrderedDict()  # by secret, which no two rooms share
+        database.prepare(SCHEMA)
+
+    def open(self, plan: Plan, opener: str, ends: float) -> Opened:
+        """Open a room. opener: who does, a name that is kept as a hash; ends: when it does, in seconds since 1970.
+
+        Raises RefusedError where there are too many.
+        """
+        self.sweep()
+        secret, now, text, by = make_secret(), self._clock(), plan.write(), hide(opener)
+        with self._database.transact() as cursor:
+            rooms = _count(cursor, "SELECT COUNT(*) FROM rooms")
+            own = _count(cursor, "SELECT COUNT(*) FROM rooms WHERE opener = ?", by) if opener else 0
+            if rooms >= MOST_ROOMS or own >= MOST_OF_ONE:
+                whose = "You have" if own >= MOST_OF_ONE else "This server has"
+                raise RefusedError(f"{whose} {max(own, rooms)} classes open: end one before you start another.", 429)
+            course, ends = begin(len(plan.questions)).write(), min(ends, now + LONGEST_S)
+            for _ in range(_TRIES):
+                code = make_code()
+                cursor.execute(
+                    "INSERT INTO rooms VALUES (?, ?, ?, ?, 1, ?, ?) ON CONFLICT DO NOTHING",
+                    (code, hide(secret), by, ends, course, text),
+                )
+                if cursor.rowcount == 1:
+                    return Opened(code, secret)
+        raise RefusedError("No code for a class is free. Try again.", 503)
+
+    def read(self, code: str) -> Room:
+        """A room. Raises RefusedError where there is none."""
+        with self._database.transact() as cursor:
+            return self._read(cursor, code, self._database.share)
+
+    def read_versions(self, codes: Collection[str]) -> dict[str, int]:
+        """The versions of those rooms that there are."""
+        marks = ", ".join("?" * len(codes))
+        with self._database.transact() as cursor:
+            cursor.execute(
+                f"SELECT code, version FROM rooms WHERE code IN ({marks}) AND ends > ?", (*codes, self._clock())
+            )
+            return dict(cursor.fetchall())
+
+    def check_lead(self, code: str, secret: str) -> None:
+        """Raises RefusedError where this is not the secret of who leads the room, or there is no such room."""
+        with self._database.transact() as cursor:
+            self._read(cursor, code, self._database.share)
+            cursor.execute("SELECT 1 FROM rooms WHERE code = ? AND secret = ?", (code, hide(secret)))
+            if cursor.fetchone() is None:
+                raise RefusedError("Only who has opened this class can lead it. Open it by its own link again.", 403)
+
+    def move(self, code: str, version: int, change: Callable[[Course], Course]) -> Room:
+        """Go on, from the version that was seen: of two who lead, or press twice, one does. Raises RefusedError."""
+        with self._database.transact() as cursor:
+            room = self._read(cursor, code, self._database.alone)
+            if room.version != version:
+                raise RefusedError("The room has gone on meanwhile. The screen now shows where it is.")
+            course = change(room.course)
+            cursor.execute(
+                "UPDATE rooms SET course = ?, version = ? WHERE code = ?", (course.write(), version + 1, code)
+            )
+            return Room(code, room.plan, course, version + 1, room.ends)
+
+    def enter(self, code: str) -> str:
+        """Let a phone in; its number, which it keeps. Raises RefusedError where it cannot come in."""
+        phone = make_secret()
+        with self._database.transact() as cursor:
+            if self._read(cursor, code, self._database.share).course.locked:
+                raise RefusedError(LOCKED, 403)
+            if _count(cursor, "SELECT COUNT(*) FROM phones WHERE code = ?", code) >= MOST_PHONES:
+                raise RefusedError(FULL, 403)
+            cursor.execute("INSERT INTO phones VALUES (?, ?)", (code, hide(phone)))
+        return phone
+
+    def answer(self, code: str, phone: str, at: tuple[int, int], answer: object) -> str:
+        """Keep a phone's answer in place of what it answered before; the answer as it is kept.
+
+        at: the question and the vote that it is for. Raises RefusedError where it is not asked.
+        """
+        with self._database.transact() as cursor:
+            room = self._read(cursor, code, self._database.share)
+            cursor.execute("SELECT 1 FROM phones WHERE code = ? AND phone = ?", (code, hide(phone)))
+            if cursor.fetchone() is None:
+                raise RefusedError("Join the class again, with the code on the board.", 403)
+            if not room.course.open or at != (room.course.place, room.course.vote):
+                raise RefusedError("This question is over. The answer was not counted.")
+            kept = room.plan.questions[at[0]].read(answer)
+            if kept is None:
+                raise RefusedError("That is no answer to this question.", 400)
+            cursor.execute(
+                "INSERT INTO answers VALUES (?, ?, ?, ?, ?) "
+                "ON CONFLICT (code, question, vote, phone) DO UPDATE SET answer = excluded.answer",
+                (code, *at, hide(phone), kept),
+            )
+        return kept
+
+    def count(self, code: str) -> tuple[int, Votes]:
+        """How many phones are in a room, and its answers."""
+        with self._database.transact() as cursor:
+            phones = _count(cursor, "SELECT COUNT(*) FROM phones WHERE code = ?", code)
+            cursor.execute(
+                "SELECT question, vote, answer, COUNT(*) FROM answers WHERE code = ? GROUP BY question, vote, answer",
+                (code,),
+            )
+            votes: dict[tuple[int, int], Counter[str]] = {}
+            for question, vote, answer, times in cursor.fetchall():
+                votes.setdefault((question, vote), Counter())[answer] = times
+            return phones, votes
+
+    def end(self, code: str) -> None:
+        """End a room, and take all of it out of the store."""
+        with self._database.transact() as cursor:
+            for table in TABLES:
+                cursor.execute(f"DELETE FROM {table} WHERE code = ?", (code,))
+        self._database.tidy()
+
+    def sweep(self) -> None:
+        """Take rooms out whose time is over."""
+        with self._database.transact() as cursor:
+            cursor.execute("SELECT code FROM rooms WHERE ends <= ?", (self._clock(),))
+            over = [code for (code,) in cursor.fetchall()]
+        for code in over:
+            self.end(code)
+
+    def _read(self, cursor: Cursor, code: str, held: str) -> Room:
+        cursor.execute(
+            f"SELECT secret, ends, version, course FROM rooms WHERE code = ? AND ends > ?{held}",
+            (code, self._clock()),
+        )
+        found = cursor.fetchone()
+        if found is None:
+            raise RefusedError(NO_ROOM, 404)
+        secret, ends, version, course = found
+        return Room(code, self._read_plan(cursor, code, secret), read_course(course), version, ends)
+
+    def _read_plan(self, cursor: Cursor, code: str, secret: str) -> Plan:
+        """The plan, which stays the same: taken apart once."""
+        if secret not in self._plans:
+            cursor.execute("SELECT plan FROM rooms WHERE code = ?", (code,))
+            row = cursor.fetchone()
+            assert row is not None  # it was there in this transaction
+            self._plans[secret] = read_plan(row[0])
+            while len(self._plans) > _PLANS:
+                self._plans.popitem(last=False)
+        return self._plans[secret]
+
+
+def _count(cursor: Cursor, query: str, *given: object) -> int:
+    row = cursor.execute(query, given).fetchone()
+    return int(row[0]) if row else 0

@@ -1,0 +1,235 @@
+"""What a server answers phones and projectors, and what it refuses: the routes, without the app beside them."""
+
+import json
+import re
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from edge.classes import LARGEST_SAID
+from rooms.opening import open_rooms
+from rooms.serving import Serving
+from tests.classes.plans import PLAN
+
+ENDS = 4e9
+
+
+@pytest.fixture
+def rooms(tmp_path):
+    return open_rooms(str(tmp_path / "rooms.sqlite"))
+
+
+@pytest.fixture
+def web(rooms):
+    with TestClient(Starlette(routes=Serving(lambda: rooms).list_routes())) as web:
+        yield web
+
+
+class Class:
+    """A room, led over the wire."""
+
+    def __init__(self, web, rooms):
+        self.web, self.rooms, opened = web, rooms, rooms.open(PLAN, "", ENDS)
+        self.code, self.secret = opened.code, opened.secret
+        self.version = 1
+
+    def state(self, secret=None):
+        headers = {"Authorization": f"Bearer {self.secret if secret is None else secret}"}
+        return self.web.get(f"/lead/{self.code}/state", headers=headers)
+
+    def act(self, act, to=0, secret=None):
+        headers = {"Authorization": f"Bearer {self.secret if secret is None else secret}"}
+        said = {"do": act, "version": self.version, "to": to}
+        answer = self.web.post(f"/lead/{self.code}/act", json=said, headers=headers)
+        self.version = answer.json().get("version", self.version)
+        return answer
+
+    def enter(self):
+        return self.web.post(f"/join/{self.code}/enter", json={}).json()["phone"]
+
+    def answer(self, phone, answer, question=0, vote=1):
+        said = {"phone": phone, "question": question, "vote": vote, "answer": answer}
+        return self.web.post(f"/join/{self.code}/answer", json=said)
+
+    def phone(self):
+        return self.web.get(f"/join/{self.code}/state").json()
+
+
+@pytest.fixture
+def room(web, rooms):
+    return Class(web, rooms)
+
+
+def test_a_whole_class(room):
+    phones = [room.enter() for _ in range(6)]
+    assert room.state().json()["phones"] == 6 and "question" not in room.phone()
+    room.act("next")
+    for i, phone in enumerate(phones):
+        assert room.answer(phone, i % 3).json() == {"kept": str(i % 3)}
+    told = room.state().json()
+    assert (told["answered"], told["stage"], "counts" in told, "told" in told) == (6, "ask", False, False)
+    told = room.act("next").json()
+    assert (told["stage"], told["counts"]) == ("shown", [2, 2, 2])
+    told = room.act("again").json()
+    assert (told["vote"], told["answered"]) == (2, 0)
+    for phone in phones[:5]:
+        room.answer(phone, 2, vote=2)
+    room.act("next")
+    told = room.act("next").json()
+    assert (told["counts"], told["right"], told["first"]) == ([0, 0, 5], 5, 2)
+    for _ in range(7):
+        told = room.act("next").json()
+    assert told["over"] and [row["place"] for row in told["after"]] == [0]
+    row = told["after"][0]
+    assert (row["right"], row["answers"], row["wrong"], row["times"], row["of"]) == (5, 5, "“do” at position 1", 2, 6)
+    table = room.web.get(f"/lead/{room.code}/table", headers={"Authorization": f"Bearer {room.secret}"}).text
+    assert "1,Which word,Without which?,“do” at position 4,yes,2,5" in table.splitlines()
+    assert room.act("end").json() == {"gone": True}
+    assert room.web.get(f"/join/{room.code}/state").status_code == 404
+
+
+def test_phones_are_told_neither_answers_nor_the_key_before_it_is_told(room):
+    phones = [room.enter() for _ in range(6)]
+    room.act("next")
+    for phone in phones:
+        room.answer(phone, 2)
+    for _ in range(2):
+        said = json.dumps(room.phone(), ensure_ascii=False)
+        assert not re.search("counts|answered|right|keeps|0.27|key|second", said), said
+        room.act("next")
+    told = room.phone()
+    assert told["told"]["key"] == 2 and told["told"]["shown"][2] == "0.27 %"
+    assert "counts" not in told and "phones" not in told
+
+
+def test_few_answers_are_not_shown_before_the_answer_is_told(room):
+    phones = [room.enter() for _ in range(5)]
+    room.act("next")
+    for phone in phones[:4]:
+        room.answer(phone, 0)
+    assert "counts" not in room.act("bars").json()
+    room.act("next")
+    assert "counts" not in room.state().json() and room.state().json()["few"]
+    room.act("back")
+    room.answer(phones[4], 1)
+    assert "counts" not in room.state().json()
+    assert room.act("bars").json()["counts"] == [4, 1, 0]
+    room.act("next")
+    assert room.state().json()["counts"] == [4, 1, 0]
+    assert room.act("next").json()["counts"] == [4, 1, 0]
+
+
+def test_nobody_leads_without_the_secret(room):
+    other = Class(room.web, room.rooms)
+    for secret in ("", "x" * 22, other.secret, f"{room.secret}x"):
+        assert room.state(secret).status_code == 403
+        assert room.act("next", secret=secret).status_code == 403
+        assert room.act("end", secret=secret).status_code == 403
+        table = room.web.get(f"/lead/{room.code}/table", headers={"Authorization": f"Bearer {secret}"})
+        assert table.status_code == 403 and "error" in table.json()
+    assert room.web.get(f"/lead/{room.code}/state?secret={room.secret}").status_code == 403
+    assert room.state().json()["place"] == -1
+
+
+def test_a_press_on_what_is_no_longer_shown_goes_nowhere(room):
+    room.act("next")
+    room.version = 1
+    refused = room.act("next")
+    assert refused.status_code == 409 and "gone on" in refused.json()["error"]
+    assert room.state().json()["stage"] == "ask"
+
+
+WRONG = {
+    "no JSON": b"x",
+    "a list": b"[]",
+    "nothing": b"",
+    "nested": b"[" * 900,
+    "no phone": b'{"question":0,"vote":1,"answer":0}',
+    "a phone that is none": b'{"phone":"x","question":0,"vote":1,"answer":0}',
+    "an object for a phone": b'{"phone":{},"question":0,"vote":1,"answer":0}',
+    "no numbers": b'{"phone":"AAAAAAAAAAAAAAAAAAAAAA","question":"0","vote":null,"answer":0}',
+    "broken text": b'{"phone":"\xff"}',
+    "a huge number": b'{"phone":"AAAAAAAAAAAAAAAAAAAAAA","question":' + b"9" * 200 + b',"vote":1,"answer":0}',
+}
+
+
+@pytest.mark.parametrize("body", WRONG.values(), ids=WRONG)
+def test_what_is_no_message_is_refused_in_a_sentence(room, body):
+    room.act("next")
+    answer = room.web.post(f"/join/{room.code}/answer", content=body)
+    assert 400 <= answer.status_code < 500 and answer.json()["error"].endswith(".")
+    headers = {"Authorization": f"Bearer {room.secret}"}
+    answer = room.web.post(f"/lead/{room.code}/act", content=body, headers=headers)
+    assert 400 <= answer.status_code < 500 and answer.json()["error"].endswith(".")
+
+
+def test_a_long_message_is_refused(room):
+    answer = room.web.post(f"/join/{room.code}/answer", content=b" " * (LARGEST_SAID + 1))
+    assert answer.status_code == 413
+
+
+def test_codes_are_not_found_by_trying_one_after_the_other(web, room):
+    codes = [f"AB{a}{b}" for a in "23456789" for b in "23456789"]
+    with ThreadPoolExecutor(len(codes)) as pool:
+        found = Counter(pool.map(lambda code: web.get(f"/join/{code}/state").status_code, codes))
+        right = pool.submit(room.phone).result()
+    assert found[404] >= 40 and found[429] >= 10 and right["code"] == room.code
+
+
+def test_a_phone_that_answers_too_often_waits(room):
+    phone = room.enter()
+    room.act("next")
+    with ThreadPoolExecutor(30) as pool:
+        found = Counter(pool.map(lambda i: room.answer(phone, i % 3).status_code, range(30)))
+    assert found[200] >= 15 and found[429] >= 8
+
+
+def test_a_store_that_does_not_answer_is_said_in_a_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+
+    with TestClient(Starlette(routes=Serving(lambda: open_rooms(str(tmp_path / "file" / "x"))).list_routes())) as web:
+        answer = web.get("/join/AB23/state")
+    assert answer.status_code == 503 and "Try again" in answer.json()["error"]
+
+
+FILES = {
+    "the phone's page": ("/join/", "text/html", "join.js"),
+    "with a code": ("/join/AB23", "text/html", "join.js"),
+    "the projector's": ("/lead/AB23", "text/html", "lead.js"),
+    "a script": ("/rooms/join.js", "text/javascript", "import"),
+    "a style": ("/rooms/rooms.css", "text/css", "--text"),
+}
+
+
+@pytest.mark.parametrize(("path", "kind", "holds"), FILES.values(), ids=FILES)
+def test_pages_and_their_files_are_served_and_asked_for_again(web, path, kind, holds):
+    first = web.get(path)
+    assert first.status_code == 200 and first.headers["content-type"].startswith(kind) and holds in first.text
+    again = web.get(path, headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.text) == (304, "")
+
+
+def test_no_other_file_is_served(web):
+    for name in ("serving.py", "..%2fserving.py", "types.d.ts", "none.js"):
+        assert web.get(f"/rooms/{name}").status_code == 404
+
+
+def test_the_code_for_cameras_holds_the_address_of_the_room(web):
+    drawn = web.get("/lead/AB23/code.svg", params={"at": "https://bert.example.org/"})
+    assert drawn.headers["content-type"] == "image/svg+xml" and "http://www.w3.org/2000/svg" in drawn.text
+    for at in ("", "javascript:alert(1)/", "https://x", "http://a b/", f"https://{'x' * 300}/"):
+        assert web.get("/lead/AB23/code.svg", params={"at": at}).status_code == 404
+
+
+def test_a_page_for_phones_is_small(web):
+    page = web.get("/join/").text
+    names, sizes = re.findall(r'"\.\./(rooms/[a-z.]+)"', page), {"page": len(page)}
+    while names:
+        name = names.pop()
+        text = web.get(f"/{name}").text
+        sizes[name] = len(text.encode())
+        names += [f"rooms/{each}" for each in re.findall(r'from "\./([a-z.]+)"', text)]
+    assert len(sizes) > 5 and sum(sizes.values()) < 30_000, sizes

@@ -1,0 +1,86 @@
+// The pages of a class: codes as they are typed, numbers as bars, answers on the sentence, what a phone keeps.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { drawAnswers, drawTokens, isOnSentence } from "../../rooms/browser/axis.js";
+import * as kept from "../../rooms/browser/kept.js";
+import { findUnused, nameAnswer, readCode, readShown } from "../../rooms/browser/parts.js";
+import { openDocument } from "./record/document.js";
+
+const { localStorage } = openDocument();
+
+const TOKENS = ["[CLS]", "do", "as", "[MASK]", "do", "[SEP]"];
+const pick = { kind: "pick", tokens: TOKENS, answers: [1, 2, 4].map((token) => ({ label: `${token} ${TOKENS[token]}`, token })) };
+const choose = { kind: "choose", tokens: TOKENS, answers: [{ label: "Less", token: null }, { label: "More", token: null }] };
+const heads = { kind: "pick", tokens: TOKENS, answers: Array.from({ length: 30 }, (_, i) => ({ label: `layer 0, head ${i}`, token: null })) };
+const told = (key, shown = []) => ({ key, shown });
+const texts = (element, selector) => [...element.querySelectorAll(selector)].map((each) => each.textContent);
+
+test("a code is read as it is typed, and signs that no code has are named", () => {
+  assert.equal(readCode(" k7-m2 "), "K7M2");
+  assert.equal(readCode("k7m2xyz"), "K7M2");
+  assert.deepEqual(findUnused("0I7M"), ["0", "I"]);
+  assert.deepEqual(findUnused("K7M2"), []);
+});
+
+test("a number that is shown is as long as it says", () => {
+  const read = ["0.27 %", "−0.80", "1,234.5", "< 0.1 %", "2079", "81\u00a0%"].map(readShown);
+  assert.deepEqual(read, [0.27, -0.8, 1234.5, 0.1, 2079, 81]);
+  for (const none of ["", "do", "nan %", "1.2.3"]) assert.ok(Number.isNaN(readShown(none)), none);
+});
+
+test("an answer is named without its position", () => {
+  assert.equal(nameAnswer("9 do"), "do");
+  assert.equal(nameAnswer("layer 5, head 5"), "layer 5, head 5");
+});
+
+test("answers that are tokens stand on the sentence, others in rows", () => {
+  assert.ok(isOnSentence(pick) && !isOnSentence(choose) && !isOnSentence(heads));
+  assert.ok(!isOnSentence({ ...pick, tokens: Array(25).fill("a") }));
+  assert.equal(drawTokens(pick), "");
+  assert.deepEqual(texts(drawTokens(choose), "span"), TOKENS);
+});
+
+test("every token has a column; those that were answered their count, and below it the model's number", () => {
+  const asked = drawAnswers(pick, undefined, undefined);
+  assert.deepEqual(texts(asked, ".column"), TOKENS);
+  const shown = drawAnswers(pick, [3, 0, 12], undefined);
+  assert.deepEqual(texts(shown, "b"), ["3", "12"]);
+  assert.equal(shown.querySelectorAll(".key").length, 0);
+  const answered = drawAnswers(pick, [3, 0, 12], told(2, ["5.1 %", "2.6 %", "0.27 %"]));
+  assert.deepEqual(texts(answered, ".down"), ["", "5.1", "2.6", "", "0.27", ""]);
+  assert.deepEqual(texts(answered, ".key .chip"), ["do"]);
+  assert.equal(answered.querySelectorAll(".column")[4].getAttribute("aria-label"), "do, 12 answers, 0.27 %");
+  const heights = [...answered.querySelectorAll(".down i")].map((each) => Number.parseFloat(each.style.height));
+  assert.equal(heights[0], 104);
+  assert.ok(Math.abs(heights[1] - 104 * 2.6 / 5.1) < 1e-9);
+});
+
+test("options stand in rows with their counts; of many only those that were chosen, and the answer first", () => {
+  assert.deepEqual(texts(drawAnswers(choose, [4, 9], undefined), ".count"), ["4", "9"]);
+  assert.deepEqual(texts(drawAnswers(choose, undefined, undefined), ".count"), ["", ""]);
+  const counts = heads.answers.map((_, i) => (i % 2 ? i : 0));
+  const rows = texts(drawAnswers(heads, counts, told(2, heads.answers.map((_, i) => `${i}`))), ".count");
+  assert.deepEqual([rows.length, rows[0], rows[1]], [12, "0", "29"]);
+  assert.equal(texts(drawAnswers(heads, counts, told(2)), ".key")[0], "layer 0, head 2, the answer");
+});
+
+test("numbers stand in their order, and the right ones are marked once the answer is told", () => {
+  const number = { kind: "number", tokens: TOKENS, answers: [] };
+  const counts = [["-3", 1, false], ["19.6", 4, true]];
+  assert.equal(drawAnswers(number, counts, undefined).querySelectorAll(".key").length, 0);
+  assert.deepEqual(texts(drawAnswers(number, counts, told(19.6)), ".key"), ["19.6, the answer"]);
+  assert.ok(drawAnswers(number, counts, told(19.6)).textContent.startsWith("−3"));
+});
+
+test("a phone keeps its number for one class alone, and lets go of it", () => {
+  kept.write({ ...kept.begin("K7M2"), phone: "x", answers: { [kept.name(0, 1)]: "2" } });
+  assert.equal(kept.read("K7M2").phone, "x");
+  assert.deepEqual(kept.read("K7M2").answers, { "0.1": "2" });
+  assert.deepEqual(kept.read("ABCD"), kept.begin("ABCD"));
+  kept.forget();
+  assert.deepEqual(kept.read("K7M2"), kept.begin("K7M2"));
+  localStorage.setItem("bert-class", "{broken");
+  assert.deepEqual(kept.read("K7M2"), kept.begin("K7M2"));
+});
