@@ -18,6 +18,7 @@ from bertviz_core.ui.frame.lesson import Answered, find_ended, is_over, list_ans
 from bertviz_core.ui.frame.lesson_guide import forget_answers
 from bertviz_core.ui.frame.lesson_strip import show_dots, show_way
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.views.learn_class import show_class
 from bertviz_core.ui.views.learn_handout import show_handout, show_keys
 from bertviz_core.ui.views.learn_pictures import render_picture
 from bertviz_core.ui.views.learn_quiz import count_given, render_answers, show_quiz
@@ -94,7 +95,7 @@ def _show_card(view: View, number: int, lesson: Lesson, answered: tuple[Answered
         show_way(lesson, todo, label, "learn-start")
         with st.container(key=f"learn-dots-{lesson.name}", horizontal=True, gap=None, width="content"):
             show_dots(lesson, answered)
-        show_handout(view, lesson)
+        show_class(view, lesson)
 
 
 def _list_after(lesson: Lesson) -> str:

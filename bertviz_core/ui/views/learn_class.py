@@ -1,0 +1,151 @@
+"""A class on the page Learn: a lesson's questions for phones, about the sentence on screen, in a room with a code."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from functools import cache, partial
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from bertviz_core.errors import BertvizError
+from bertviz_core.formula.texts import write_count
+from bertviz_core.lessons.handouts import list_place
+from bertviz_core.lessons.lesson import Choose, Lesson, Number
+from bertviz_core.lessons.marking import fill
+from bertviz_core.lessons.questions import Asked, list_questions
+from bertviz_core.lessons.scene import Scene
+from bertviz_core.ui.frame import menu, state
+from bertviz_core.ui.frame.keys import AGAINST, CHANGES, LESSON, OPEN, PAIR, SHOW, STEP, TEXT, WALK, Key
+from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.lesson import make_scene
+from bertviz_core.ui.frame.link import list_whole_query
+from bertviz_core.ui.frame.resources import take_turn
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.frame.visitor import read_visitor
+from bertviz_core.ui.views.learn_handout import show_handout
+from edge.classes import LEAD
+from rooms.errors import RefusedError, StoreError
+from rooms.opening import open_rooms
+from rooms.plan import CHOOSE, NUMBER, PICK, Answer, Plan, Question
+from rooms.store import Opened, Rooms
+
+LEFT_OUT = (CHANGES, AGAINST, SHOW, WALK, OPEN)  # a lesson asks about the pass without them
+_STARTED: Key[Mapping[str, Opened]] = Key("learn-classes", {})
+_AWAY = "Classes cannot be kept just now: their store does not answer. Try again in a minute."
+
+
+@cache
+def get_rooms() -> Rooms:
+    """The process's."""
+    return open_rooms()
+
+
+def show_class(view: View, lesson: Lesson) -> None:
+    """A menu for who teaches: a class is started there, and there is the handout."""
+    menu.show_menu("Class", f"learn-class-{lesson.name}", partial(_show_menu, view, lesson), icon=":material/groups:")
+
+
+def _show_menu(view: View, lesson: Lesson) -> None:
+    _show_start(view, lesson)
+    show_handout(view, lesson)
+
+
+def _show_start(view: View, lesson: Lesson) -> None:
+    started = state.read(_STARTED).get(lesson.name)
+    if started is None:
+        st.html(
+            "<p>Your class answers these questions on phones, about the sentence above; you lead from a page for the "
+            "projector, which shows how the answers are spread. No names, no accounts.</p>"
+        )
+        if not st.button("Start a class", key=f"learn-class-start-{lesson.name}", type="primary"):
+            return
+        started = _start(view, lesson)
+        if started is None:
+            return
+        state.write(_STARTED, {**state.read(_STARTED), lesson.name: started})
+        st.rerun(scope="fragment")
+    st.html(
+        f'<p>Code <b class="bv-class-code">{started.code}</b>. It ends tonight. You lead it by this link:'
+        f'</p><p><a class="bv-button" href="{LEAD}/{started.code}#{started.secret}" target="_blank">Open the projector'
+        "’s page ›</a></p>"
+    )
+    if st.button("Start another", key=f"learn-class-again-{lesson.name}", type="tertiary"):
+        state.write(_STARTED, {name: each for name, each in state.read(_STARTED).items() if name != lesson.name})
+        st.rerun(scope="fragment")
+
+
+def _start(view: View, lesson: Lesson) -> Opened | None:
+    """Work out what is asked, and open a room for it; None where that cannot be, of which the page says why."""
+    try:
+        with st.spinner("Works out what is asked, and what is said of each answer …"), take_turn():
+            plan = make_plan(view, lesson)
+        if not plan.questions:
+            st.error("No question of this lesson can be asked of this sentence and model.", icon=":material/error:")
+            return None
+        return get_rooms().open(plan, read_visitor(), find_midnight().timestamp())
+    except (BertvizError, RefusedError) as error:
+        st.error(escape_markdown(str(error)), icon=":material/error:")
+    except StoreError:
+        st.error(_AWAY, icon=":material/error:")
+    return None
+
+
+def find_midnight() -> datetime:
+    """When this day ends for who opens a class: at least an hour from now, so that an evening's class is not cut."""
+    now = datetime.now(UTC) - timedelta(minutes=st.context.timezone_offset or 0)
+    end = now.replace(hour=23, minute=59, second=0, microsecond=0)
+    if end - now < timedelta(hours=1):
+        end += timedelta(hours=1)
+    return datetime.now(UTC) + (end - now)
+
+
+def make_plan(view: View, lesson: Lesson) -> Plan:
+    """All that a class is asked. Raises BertvizError where a pass cannot be run."""
+    scene = make_scene(view)
+    questions = tuple(_make_question(lesson, asked) for asked in list_questions(lesson, scene))
+    line = f"{write_count(len(questions), 'question')} · {lesson.minutes} min"
+    return Plan(lesson.title, line, questions, f"learn?{urlencode(_list_query(scene))}")
+
+
+def _make_question(lesson: Lesson, asked: Asked) -> Question:
+    ask, step = asked.step.ask, asked.step
+    kind = CHOOSE if isinstance(ask, Choose) else NUMBER if isinstance(ask, Number) else PICK
+    own = "" if asked.own else f"About the lesson’s own sentence, “{lesson.text}” "
+    link = {**_list_query(asked.scene), LESSON.name: lesson.name, STEP.name: str(asked.number)}
+    if not asked.own:
+        link = {**link, TEXT.name: lesson.text}
+        link.pop(PAIR.name, None)
+    return Question(
+        step.title,
+        f"{own}{asked.text}",
+        asked.task,
+        kind,
+        asked.place,
+        tuple(Answer(each.label, each.says, each.shown, each.token) for each in asked.answers),
+        asked.within,
+        _write_headline(asked),
+        asked.right,
+        asked.wrong,
+        fill(step.room.below, asked.worked.numbers),
+        step.misconception,
+        f"{step.page}?{urlencode(link)}",
+        tuple(asked.scene.tokens),
+    )
+
+
+def _write_headline(asked: Asked) -> str:
+    """The answer in few words."""
+    if isinstance(asked.step.ask, Number):
+        decimals = 0 if asked.within == 0 else max(0, math.ceil(-math.log10(asked.within)))
+        return f"{asked.worked.key:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
+    token = asked.answers[int(asked.place)].token
+    return asked.key.rstrip(".") if token is None else asked.scene.quote(token)
+
+
+def _list_query(scene: Scene) -> dict[str, str]:
+    """What leads to the pass that is asked about."""
+    query = {**list_whole_query(), **list_place(scene)}
+    return {name: value for name, value in query.items() if name not in {key.name for key in LEFT_OUT}}
