@@ -136,7 +136,7 @@ def test_of_tokens_that_repeat_the_chosen_one_is_told(bundled, chosen):
 def test_one_number_of_all_heads_is_said_once(rome):
     trace = rome.with_changes({f"encoder.layer.{i}.attention.self.probs": 0.0 for i in range(6)})
     said = heads_numbers.tell_extremes(summarize(trace, 8).numbers["self"]).text
-    assert said == "In every head it is 0.0000. The frame marks the chosen head."
+    assert said == "In every head it is 0. The frame marks the chosen head."
 
 
 def test_words_are_listed_as_a_sentence_has_them():

@@ -267,7 +267,7 @@ def test_slips_are_told_with_the_numbers_of_the_sentence(page, bundled, rome):
     assert f"X and the layer's input have a cosine of {texts[0]}" in told
     assert f"X and the first LayerNorm's output {texts[1]}" in told
     assert "Of the others 34 are cut after two decimals and 1 is rounded up" in told
-    assert "72.40e−06 should be 2.400e−06" in told and "prints 7 sums of 1" in told
+    assert "72.40e−06 should be 2.400·10⁻⁶" in told and "prints 7 sums of 1" in told
 
 
 def test_every_slip_is_listed_under_its_document(page):

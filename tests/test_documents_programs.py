@@ -86,8 +86,7 @@ def test_cells_are_recomputed_from_operands_that_were_there_before(padded):
 
 def test_the_worked_formula_gives_the_number(padded, monkeypatch):
     monkeypatch.setattr(tex, "_SHOWN_TERMS", 10**6)
-    monkeypatch.setattr(numbers, "DECIMALS", 15)
-    monkeypatch.setattr(numbers, "_is_plain", lambda value: True)
+    monkeypatch.setattr(numbers, "_split", lambda value: [f"{value:.15f}"])
     chance = random.Random(4)
     for path in padded.addresses:
         if isinstance(padded.step(path).expr, Lookup | Argmax):

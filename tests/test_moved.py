@@ -7,16 +7,16 @@ import pytest
 
 from bertviz_core.formula.address import Address, read_address
 from bertviz_core.formula.numbers import format_number
-from bertviz_core.ui.frame.cell_names import shorten
+from bertviz_core.formula.texts import name_token
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.panels import moved
 from tests.canvas import look
 
-ARROW = re.compile(r"(\S+) → (\S+) \(([^)]*)\)")
+ARROW = re.compile(r"(\S+) → (\S+?)\.(?= |$)")
 
 
 def write(before, after):
-    return tuple(map(format_number, (before, after, after - before)))
+    return tuple(map(format_number, (before, after)))
 
 
 @pytest.mark.parametrize("start", ["output.dense[token=8,hidden=3]", "output.dense[token=0,hidden=100]"])
@@ -30,8 +30,26 @@ def test_arrows_lead_from_before_to_after(rome, monkeypatch, start):
     most = np.unravel_index(np.abs(after - before).argmax(), before.shape)
     own, largest = ARROW.findall(said[0])
     largest_cell = tensor.fix(token=int(most[0]), hidden=int(most[1]))
-    own_name, largest_name = (escape_markdown(shorten(changed, where)) for where in (cell, largest_cell))
-    assert said[0].startswith(f"**What if:** {own_name}: {own[0]} → ") and f", at {largest_name}; " in said[0]
+    own_name, largest_name = (
+        escape_markdown(f"{name_token(changed.tokens, where.at['token'])}, component {where.at['hidden']}")
+        for where in (cell, largest_cell)
+    )
+    assert said[0].startswith(f"**What if:** {own_name}") and f" Most changes {largest_name}: " in said[0]
     assert own == write(float(rome[cell]), float(changed[cell]))
     assert largest == write(float(before[most]), float(after[most]))
-    assert said[0].endswith(f"the mean absolute change is {format_number(np.abs(after - before).mean())}.")
+    small = abs(float(changed[cell]) - float(rome[cell])) < 0.05 * np.abs(after - before).max()
+    assert (" hardly changes, " in said[0]) == small
+
+
+@pytest.mark.parametrize(("query", "key", "said"), [
+    (8, 10, "“[MASK]” to “.”: 18 % → 19 %. Most changes “"),
+    (0, 3, "“[CLS]” to “rome” hardly changes, 1.0 % → 1.1 %. Most changes “"),
+    (5, 10, "“do” at position 5 to “.”: 13 % → 18 %. No other changes more."),
+])  # fmt: skip
+def test_a_weight_is_told_in_percent_between_words(rome, monkeypatch, query, key, said):
+    heard = []
+    monkeypatch.setattr(moved.st, "caption", heard.append)
+    changed = rome.with_changes({"encoder.layer.1.attention.self.probs[head=0]": 0.0})
+    panel = Address("encoder.layer.2.attention.self.probs").fix(head=3)
+    moved.show_moved(look(rome, changed), panel, panel.fix(query=query, key=key))
+    assert heard[0].replace("\N{NO-BREAK SPACE}", " ").replace("\\", "").startswith(f"**What if:** {said}")

@@ -17,6 +17,7 @@ from bertviz_core.formula.numbers import (
     format_number,
     format_percent,
     format_short,
+    write_factor,
     write_fixed,
     write_plain_sum,
 )
@@ -25,6 +26,7 @@ from tests import scripts
 CASES = json.loads((Path(__file__).parent / "numbers.json").read_text(encoding="utf-8"))
 VALUES = [float(value) for value, *_ in CASES["number"]]
 SPACE = "\N{NO-BREAK SPACE}"
+LOWERED = str.maketrans("−⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "--0123456789")
 
 
 def draw_values():
@@ -45,7 +47,11 @@ def draw_values():
 
 def read(text):
     """A written number, and half of its last digit."""
-    value = Decimal(text.replace("−", "-"))
+    plain = text.replace("·10", "e").translate(LOWERED)
+    assert f"{Decimal(plain.partition('e')[0].replace(',', '')):,}" == plain.partition("e")[0], (
+        text
+    )  # where commas stand
+    value = Decimal(plain.replace(",", ""))
     return value, Decimal(5).scaleb(value.as_tuple().exponent - 1)
 
 
@@ -62,6 +68,11 @@ def test_a_part_of_a_whole(part, text):
 @pytest.mark.parametrize(("value", "decimals", "text"), CASES["fixed"])
 def test_a_number_of_a_calculation(value, decimals, text):
     assert write_fixed(float(value), decimals) == text
+
+
+@pytest.mark.parametrize(("factor", "text"), CASES["factor"])
+def test_how_many_times_as_much(factor, text):
+    assert write_factor(float(factor)) == text
 
 
 @pytest.mark.parametrize(("count", "text"), CASES["count"])
@@ -105,7 +116,8 @@ def test_all_forms_say_the_same_number_within_their_last_digits_and_none_is_too_
     """The short form is the full one rounded, not only near it: whoever sees both finds no contradiction."""
     for value in filter(np.isfinite, draw_values()):
         full, short = format_number(value), format_short(value)
-        assert len(full) <= FULL_WIDTH and len(short) <= SHORT_WIDTH, (value, full, short)
+        more = max(0, len(re.sub("[^⁰¹²³⁴⁵⁶⁷⁸⁹]", "", full)) - 1)  # further digits of a power
+        assert len(full) <= FULL_WIDTH + more and len(short) <= SHORT_WIDTH + more, (value, full, short)
         (long, finest), (rough, half) = read(full), read(short)
         assert abs(Decimal(value) - long) <= finest and abs(Decimal(value) - rough) <= half, (value, full, short)
         assert abs(long - rough) <= half and finest <= half, (value, full, short)
@@ -116,7 +128,7 @@ def test_all_forms_say_the_same_number_within_their_last_digits_and_none_is_too_
 def test_what_is_not_zero_has_a_digit_that_says_so():
     for value in filter(np.isfinite, draw_values()):
         texts = (format_number(value), format_short(value), format_latex(value), format_percent(value))
-        assert [bool(re.search(r"[1-9∞]", text.split("e")[0])) for text in texts] == [value != 0] * 4, value
+        assert [bool(re.search(r"[1-9∞]", text.split("·")[0])) for text in texts] == [value != 0] * 4, value
 
 
 def test_a_percentage_says_the_part_within_its_last_digit():
@@ -143,7 +155,7 @@ def test_numbers_of_single_precision_are_written_by_their_own_value():
 
 
 @pytest.mark.parametrize(("terms", "text"), [
-    ([0.5, -0.0117, 2.0], "0.5000 + (−0.0117) + 2.0000"), ([-0.5, -2e-5], "−0.5000 + (−2.000e−05)"),
+    ([0.5, -0.0117, 2.0], "0.5000 + (−0.0117) + 2.0000"), ([-0.5, -2e-5], "−0.5000 + (−2.000·10⁻⁵)"),
     ([-1.0], "−1.0000"),
 ])  # fmt: skip
 def test_a_sum_brackets_what_is_negative_behind_a_plus(terms, text):

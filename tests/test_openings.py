@@ -246,4 +246,4 @@ def test_of_components_that_are_written_alike_none_is_called_the_largest(rome):
     )
     query = "encoder.layer.2.attention.self.query[head=0]"
     none = openings.open_product(rome.with_changes({query: 0.0}), 2, 0, 8, 5)
-    assert "none brings more to the dot product of “[MASK]” and “do” at position 5, 0.0000 of 0.0000." in none.reason
+    assert "none brings more to the dot product of “[MASK]” and “do” at position 5, 0 of 0." in none.reason

@@ -49,14 +49,14 @@ def test_a_score_that_a_change_masks_is_not_less_than_the_largest_change(bundled
     before = bv.run(bundled, RED)
     after = before.with_changes(changes)
     for layer, said in (
-        (0, "; no score changes that is masked neither before nor now."),
-        (2, "; of scores masked neither before nor now the largest change "),
+        (0, " No score changes that is masked neither before nor now."),
+        (2, " Of scores masked neither before nor now “"),
     ):
         far = measure_moved(before, after, Address.in_layer(layer, "attention.self.scores").fix(head=1))
         assert far.masked and (far.mean == 0) == (layer == 0)
         text, _ = read(opened("attention", changes, token="2", layer=str(layer)))
-        moved = next(line for line in text.split("\n") if "· scores ·" in line)
-        assert re.search(r" → −3\.403e\+38 \(−3\.403e\+38\)" + re.escape(said), moved)
+        moved = next(line for line in text.split("\n") if "**What if:**" in line and "masked" in line)
+        assert re.search(r"“ to “[^.]+: \S+ → masked\.".replace("“ to", "” to") + re.escape(said), moved)
         assert "none of the numbers here" not in moved
     assert not measure_moved(before, after, Address.in_layer(2, "attention.self.products").fix(head=1)).masked
 

@@ -12,6 +12,7 @@ from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
 from bertviz_core.documents import DOCUMENTS
 from bertviz_core.documents.slips import NUMBER
 from bertviz_core.ui.frame.site import PAGES
+from tests.derived.reading import find_numbers
 from tests.documents import TRANSCRIBED, Weights
 from tests.factory import random_checkpoint
 from tests.latex import balanced
@@ -64,12 +65,12 @@ def test_the_extra_term_stands_in_as_many_formulas_of_the_post_as_its_slip_says(
 
 def test_what_is_written_down_is_what_is_measured():
     """Words as they are; numbers but for what another processor rounds."""
-    number = re.compile(r"−?\d+\.\d+(?:e[+−]\d+)?")
+    number = re.compile(r"−?\d[\d,]*\.\d+(?:·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?")
     old, new = (ROOT / "docs" / "slips.md").read_text(encoding="utf-8"), write_slips()
     assert number.sub("#", old) == number.sub("#", new)
     pairs = zip(number.findall(old), number.findall(new), strict=True)
     for one, other in pairs:
-        x, y = (float(text.replace("−", "-")) for text in (one, other))
+        x, y = (find_numbers(text)[0].value for text in (one, other))
         assert x == pytest.approx(y, rel=2e-3, abs=2e-4), (one, other)
 
 

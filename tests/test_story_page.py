@@ -100,7 +100,7 @@ def test_each_stop_says_why_the_way_led_there_and_what_is_the_same_for_every_sen
         name = shorten(trace, part.operands[0])
         always = "for every sentence" if part.operands[0].path in trace.model.parameters else "whatever the words are"
         assert f"is the same {always}: {name}, {format_number(part.amount)}." in said
-    assert "without this one it would be 0.0000" in said
+    assert "without this one it would be 0" in said
     terms = [turns[stop - 1].choice for stop in stops[1:] if turns[stop - 1].choice.measure is TERM]
     assert len(terms) > 3
     for choice in terms:

@@ -59,7 +59,7 @@ def test_a_triangle_is_true_to_length_and_angle():
     flat = VECTORS["draw_triangle"]["nothing added"](LIGHT)
     assert len(flat.traces) == 3 and [note["text"] for note in flat.layout["annotations"]] == [
         "was <b>3.00</b>",
-        "added <b>0.00</b>",
+        "added <b>0</b>",
         "sum <b>3.00</b>",
     ]
 
@@ -98,7 +98,7 @@ def test_aligned_strips_write_the_chosen_numbers_and_offer_each_its_own_cells():
     assert written == {place: f"<b>{float(x):.2f}</b>".replace("-", "−") for place, x in expected.items()}
     assert 1 not in strongest
     ends = [note["text"] for note in chart.layout["annotations"] if note.get("xref") == "paper"]
-    assert len(ends) == 4 and ends[0].replace("−", "") == ends[1] and ends[2] == "0.00"
+    assert len(ends) == 4 and ends[0].replace("−", "") == ends[1] and ends[2] == "0"
     bands = [shape for shape in chart.layout["shapes"] if shape.get("yref") == "y"]
     assert [(band["y0"], band["y1"]) for band in bands] == [(-0.5, 1.5)]
     assert chart.layout["yaxis2"]["range"][0] == 0.0

@@ -131,7 +131,7 @@ def test_a_tiny_number_is_the_same_on_the_canvas_and_in_the_drawer_and_nowhere_c
     head, query, key = np.unravel_index(trace[path].argmin(), trace[path].shape)
     cell = f"{path}[head={head},query={query},key={key}]"
     full = format_number(float(trace[cell]))
-    assert "e−" in full and len(full) <= FULL_WIDTH
+    assert "·10⁻" in full and len(full) <= FULL_WIDTH
     with visit(chromium, server, PHONE, motion="reduce", touch=True) as phone:
         open_canvas(phone, level="head", layer=3, head=int(head), token=int(query), walk=cell)
         phone.page.wait_for_selector(".st-key-drawer .bv-operands")

@@ -102,7 +102,7 @@ def test_rows_that_a_change_broke_are_summed():
     trace = opened("attention", layer=str(LAYER), head=str(HEAD)).session_state["view"].trace
     assert np.allclose(trace[PROBS].sum(axis=1), 1, atol=1e-5)
     told = captions(opened("attention", layer=str(LAYER), head=str(HEAD), changes=f"{PROBS[:-1]},query=2]:0"))
-    assert "as changed, a row sums to 0.0000 to 1.0000" in told and "each row sums to 1" not in told
+    assert "as changed, a row sums to 0 to 1.0000" in told and "each row sums to 1" not in told
     plain = opened("attention", layer=str(LAYER), head=str(HEAD))
     assert "row sums to" not in captions(plain)  # the card's own sentence says it
     assert "each row sums to 1" in read_plain(plain)

@@ -184,7 +184,7 @@ def _keep_common(one: Spec, other: Spec) -> Spec:
 
 def _is_number(text: str) -> bool:
     """Whether a text on a chart says a number only."""
-    return re.fullmatch(r"[<>\s]*[-\u2212]?[\d.,]+(e[-+\u2212]?\d+)?\s?%?", re.sub(r"</?b>", "", text)) is not None
+    return re.fullmatch(r"[<>\s]*[-\u2212]?[\d.,]+(·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?\s?%?", re.sub(r"</?b>", "", text)) is not None
 
 
 def _set_value_axes(after: Chart, ends: Mapping[object, float], colors: Palette) -> Spec:

@@ -1,29 +1,32 @@
 """How a number is written, wherever it stands: one rule, the same in the browser (ui/components/shared/numbers.js).
 
-In full a number has four decimals, and beyond those that this suits a power of ten. The short form is that form rounded
-to a width that is known; a percentage has two significant digits. A calculation has as many decimals as it takes to
-work out as printed. All are roundings of one number, halves to even: none says what another one denies.
+In full a number has four decimals; a large one as many digits as single precision knows, with commas; one below 0.001,
+four digits; beyond those a power of ten, as by hand; nothing is 0. The short form is that, rounded to a width that is
+known; a percentage has two significant digits. A calculation has as many decimals as it takes to work out as printed.
+All are roundings of one number, halves to even: none says what another one denies.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 
 DECIMALS = 4
-FULL_WIDTH, SHORT_WIDTH, PERCENT_WIDTH = 11, 7, 10  # characters of each form of a float, at most
+FULL_WIDTH, SHORT_WIDTH, PERCENT_WIDTH = 11, 7, 10  # characters of each form, but for powers of more than one digit
 WORTH = ".4g"  # what stands for the full form in a template that Plotly fills in (listener/plot.js)
 
-_FIRST_POWER, _LAST_POWER = -3, 4  # of ten, of what is written without one
+_FIRST_POWER, _LAST_POWER = -4, 6  # of ten, of what is written without one
 _DIGITS = 2  # significant ones of what is short
 _LEAST, _MOST = 0.001, 99.9  # percent: nearer to 0 and to 100 only that is said
 _KNOWN = 1e15  # from here on no decimals are known of a double
 _MINUS, _SPACE = "\N{MINUS SIGN}", "\N{NO-BREAK SPACE}"
+_RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
 def format_number(value: float | int) -> str:
-    """A number in full, with U+2212 for minus: `−0.4321`, `1,200`, `1.000e−12`, `−∞`, `nan`; an int has no decimals."""
-    text = f"{value:,}" if isinstance(value, int) else _write_strange(value) or "e".join(_split(value))
+    """A number in full, with U+2212 for minus: `−0.4321`, `1,200`, `31,494.94`, `1.000·10⁻¹²`, `−∞`, `nan`, `0`."""
+    text = f"{value:,}" if isinstance(value, int) else _write_strange(value) or _join(_split(value))
     return text.replace("-", _MINUS)
 
 
@@ -37,20 +40,29 @@ def format_latex(value: float | int) -> str:
 
 
 def format_short(value: float) -> str:
-    """A number where there is little room, in at most 7 characters: `−0.43`, `0.0012`, `−9999.5`, `5.1e−4`, `−2e300`.
+    """A number where there is little room, in about 7 characters: `−0.43`, `0.0012`, `−65,504`, `5·10⁻⁵`, `2·10³⁰⁰`.
 
     Two decimals; more where they leave less than two digits, fewer where they do not fit. A power of ten where the
-    full form has one.
+    full form has one, or nothing else is left of it.
     """
     strange = _write_strange(value)
     if strange:
         return strange.replace("-", _MINUS)
-    if len(_split(value)) == 1:
-        decimals = max(_DIGITS, _count_decimals(value))
-        texts = [write_fixed(value, places) for places in range(decimals, -1, -1)]
-    else:
-        texts = [_write_power(value, places) for places in (1, 0)]
-    return next(text for text in texts if len(text) <= SHORT_WIDTH)
+    plain = len(_split(value)) == 1
+    decimals = range(max(_DIGITS, _count_decimals(value)), -1, -1) if value and plain else ()
+    texts = [text for places in decimals if re.search("[1-9]", text := write_fixed(value, places))]
+    texts += [_join(f"{value:.{places}e}".split("e")).replace("-", _MINUS) for places in (1, 0)] if value else ["0"]
+    return next((text for text in texts if len(text) <= SHORT_WIDTH), texts[-1])
+
+
+def write_factor(factor: float) -> str:
+    """How many times as much, as it is said: `1.3`, `850`, `about 31,000`, `about 31 million`, `about 3.1·10⁹`."""
+    if not 1000 <= factor < math.inf:
+        return write_fixed(factor, 1 if factor < 100 else 0)
+    rounded = float(f"{factor:.{_DIGITS - 1}e}")
+    if 1e6 <= rounded < 1e9:
+        return f"about {rounded / 1e6:.{1 if rounded < 1e7 else 0}f} million"
+    return f"about {rounded:,.0f}" if rounded < 1e6 else f"about {format_short(rounded)}"
 
 
 def write_size(total: int) -> str:
@@ -76,10 +88,10 @@ def format_percent(part: float) -> str:
 
 
 def write_fixed(value: float, decimals: int) -> str:
-    """A number of a calculation, with so many decimals; U+2212 for minus; what is printed as zero has no sign."""
+    """A number of a calculation, with so many decimals and commas; what is printed as zero has no sign."""
     if abs(value) >= _KNOWN:
         return format_number(float(value))
-    text = _write_strange(value) or f"{value:.{decimals}f}"
+    text = _write_strange(value) or f"{value:,.{decimals}f}"
     return text.lstrip("-") if not text.strip("-0.") else text.replace("-", _MINUS)
 
 
@@ -102,16 +114,23 @@ def _write_strange(value: float) -> str:
 
 
 def _split(value: float) -> list[str]:
-    """The full form of a finite number: its decimals, or a factor and the power of ten."""
-    if _is_plain(value):
-        return [f"{value or 0.0:.{DECIMALS}f}"]
-    return f"{value:.{DECIMALS - 1}e}".split("e")
+    """The full form of a finite number, without commas: its decimals, or a factor and the power of ten."""
+    if not value:
+        return ["0"]
+    factor, power = f"{value:.{DECIMALS - 1}e}".split("e")  # as it is printed, not as it is: it has the usual digits
+    large = int(f"{value:.{DECIMALS + 2}e}".split("e")[1])
+    if int(power) < _FIRST_POWER or large > _LAST_POWER:
+        return [factor, power]
+    more = DECIMALS - 1 if int(power) == _FIRST_POWER else 0
+    return [f"{value:.{DECIMALS + more - max(0, large - 2)}f}"]
 
 
-def _is_plain(value: float) -> bool:
-    """Whether the full form has no power of ten: as it is printed, not as it is, so that it has the usual digits."""
-    power = int(f"{value:.{DECIMALS - 1}e}".split("e")[1])
-    return value == 0 or (power >= _FIRST_POWER and float(f"{abs(value):.{DECIMALS}f}") < 10 ** (_LAST_POWER + 1))
+def _join(parts: list[str]) -> str:
+    """The full form, or a power, as it is read: with commas, and what is raised above the line."""
+    factor, *powers = parts
+    whole, *decimals = factor.split(".")
+    grouped = ".".join([f"{'-' * whole.startswith('-')}{int(whole.lstrip('-')):,}", *decimals])
+    return "·10".join([grouped, *(str(int(power)).translate(_RAISED) for power in powers)])
 
 
 def _count_decimals(size: float) -> int:
@@ -119,13 +138,8 @@ def _count_decimals(size: float) -> int:
     return max(0, _DIGITS - 1 - int(f"{size:.{_DIGITS - 1}e}".split("e")[1])) if size else 0
 
 
-def _write_power(value: float, decimals: int) -> str:
-    factor, power = f"{value:.{decimals}e}".split("e")
-    return f"{factor}e{int(power)}".replace("-", _MINUS)
-
-
 def _write_percent(percent: float) -> str:
-    if not math.isfinite(percent) or percent >= 10 ** (_LAST_POWER + 1):
+    if not math.isfinite(percent) or percent >= 1000:
         return format_short(percent)
     if 99 < percent < 100:  # as near to the whole as another one to nothing
         return f"{percent:.1f}"

@@ -42,7 +42,7 @@ PHRASES = {
         "feed_forward_functions": ["an activation by at most "],
         "layers": ["vary most"],
         "layers_flow": ["the scale ends at the largest weight"],
-        "moved": ["the largest change "],
+        "moved": ["Most changes ", " changes most", " No other changes more."],
         "notebook": ["Largest difference: ", "largest difference"],
         "passes": ["After − before: all that is drawn is at most "],
         "playground": ["A score 7 below the largest", "Subtract the largest score"],

@@ -67,7 +67,7 @@ class Number:
             return bool(low - near < expected < high + near)
         if not self.exact:
             return bool(abs(self.value - expected) <= self.slack + near)
-        if isinstance(expected, int | np.integer):
+        if isinstance(expected, int | np.integer) or not self.value:  # what is 0 has no decimals
             return self.value == expected
         return abs(expected) >= 10 and abs(self.value - expected) <= 0.5 + near
 

@@ -88,16 +88,11 @@ def test_how_far_a_tensor_moved(swapped, page, address):
     outcome = swapped.shown.view.outcome
     old, new = (np.array(trace[address], dtype=np.float64) for trace in (outcome.before, outcome.after))
     text = next(text for text in swapped.shown.find(page, address).texts if "What if" in text)
-    *cell, before, after, apart, mean = [number for number in find_numbers(text) if not number.exact]
+    *_, before, after = [number for number in find_numbers(text) if not number.exact]
     place = np.unravel_index(np.abs(new - old).argmax(), old.shape)
-    for number, expected in (
-        (before, old[place]),
-        (after, new[place]),
-        (apart, new[place] - old[place]),
-        (mean, np.abs(new - old).mean()),
-    ):
+    for number, expected in ((before, old[place]), (after, new[place])):
         check_cell(number.text, float(expected), text)
-    assert cell[2].value == pytest.approx(cell[1].value - cell[0].value, abs=2e-4)
+    assert f"component {place[1]}" in text.partition("Most changes")[2]
 
 
 def test_every_head_zeroed_on_the_map():
@@ -112,6 +107,7 @@ def test_every_head_zeroed_on_the_map():
     view = at.session_state["view"]
     marks = list_marks(measure_worth(view, read_heads(view.trace), ask_worth(view).look()), view.colors)
     power = int(np.floor(np.log10(np.abs(worth).max()))) if np.abs(worth).max() < 0.1 else 0
+    power -= power == -5  # which has no name
     assert len(marks) == worth.size
     for mark, expected in zip(marks, worth.ravel(), strict=True):
         printed = float(mark["text"].replace("\N{MINUS SIGN}", "-"))

@@ -43,7 +43,7 @@ test("what is not shown of a token is told of that one, wherever it stands in th
   });
   assert.deepEqual(told, ["0.1250.", "0.2500.", "0.5000."]);
   lines.point("key", 1);
-  assert.match(lines.said.textContent, /^6 b is attended to most by 6 b 0\.7500, 5 a 0\.2500, 7 c 0\.0000\.$/); // nothing of a query
+  assert.match(lines.said.textContent, /^6 b is attended to most by 6 b 0\.7500, 5 a 0\.2500, 7 c 0\.$/); // nothing of a query
 });
 
 test("a token that is pointed at says what it attends to, or who attends to it, the largest first", () => {
@@ -54,7 +54,7 @@ test("a token that is pointed at says what it attends to, or who attends to it, 
   assert.deepEqual(lines.tokens.key.map((token) => token.querySelector(".number").textContent), ["0.1250", "0.7500", "0.1250"]);
   assert.deepEqual(lines.strokes.map(({ line }) => line.classes.has("on")), [false, false, false, true, true, true]);
   lines.point("key", 0);
-  assert.equal(lines.said.textContent, "5 a is attended to most by 5 a 0.5000, 6 b 0.1250, 7 c 0.0000.");
+  assert.equal(lines.said.textContent, "5 a is attended to most by 5 a 0.5000, 6 b 0.1250, 7 c 0.");
   lines.point("query", 2);
   assert.equal(lines.said.textContent, "7 c attends to no token: all its weights are 0.");
 });

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import streamlit as st
 
+from bertviz_core.analysis import naming
+from bertviz_core.analysis.ranking import MASKED
 from bertviz_core.analysis.what_if import measure_moved
 from bertviz_core.figures.base import Chart
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_number
-from bertviz_core.ui.frame import cell_names
+from bertviz_core.formula.dims import TOKEN_AXES
+from bertviz_core.formula.numbers import format_number, format_percent, write_fixed
+from bertviz_core.formula.texts import name_token
+from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import DIFFERENCE, View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import draw_difference, draw_moved_bars
+
+_SHARES = "probs"  # ends the name of what is a part of a whole
+_HARDLY = 0.05  # of the largest change of the tensor: a smaller one is hardly any
+_PLACES = (1, 2, 3, 4)  # decimals of a percentage
 
 
 def draw_difference_chart(view: View, address: Address, kind: str) -> tuple[Chart, str] | None:
@@ -43,14 +51,45 @@ def show_moved(view: View, address: Address, start: Address) -> None:
         st.caption(f"**What if:** {found.yours} {found.agree('moves', 'move')} none of the numbers here.")
         return
     before, after = (float(trace[start]) for trace in (found.before, found.after))
-    own, name = (escape_markdown(cell_names.shorten(found.after, cell)) for cell in (start, far.largest))
-    most = f"{_write_arrow(far.before, far.after)}, at {name}; the mean absolute change is {format_number(far.mean)}"
-    rest = f"the largest change {most}"
-    if far.masked:
-        rest = f"of scores masked neither before nor now the largest change {most}"
-        rest = rest if far.mean else "no score changes that is masked neither before nor now"
-    st.caption(f"**What if:** {own}: {_write_arrow(before, after)}; {rest}.")
+    own, name = (escape_markdown(_name(found.after, cell, address)) for cell in (start, far.largest))
+    arrow, most = (_write_arrow(address, *ends) for ends in ((before, after), (far.before, far.after)))
+    if before == after:
+        said = f"{own} stays at {_write(address, after)}."
+    elif abs(after - before) < _HARDLY * abs(far.after - far.before):
+        said = f"{own} hardly changes, {arrow}."
+    else:
+        said = f"{own}: {arrow}."
+    among = "Of scores masked neither before nor now " if far.masked else ""
+    if not far.mean:
+        said += " No score changes that is masked neither before nor now."
+    elif start == far.largest and not far.masked:
+        said += " No other changes more."
+    else:
+        said += f" {among or 'Most changes '}{name}{' changes most' if among else ''}: {most}."
+    st.caption(f"**What if:** {said}")
 
 
-def _write_arrow(before: float, after: float) -> str:
-    return f"{format_number(before)} → {format_number(after)} ({format_number(after - before)})"
+def _name(trace: Trace, cell: Address, panel: Address) -> str:
+    """A cell in the sentence's words, without what the panel's address says: `“[MASK]” to “do” at position 5`."""
+    own = [(axis, i) for axis, i in cell.index if axis in TOKEN_AXES or axis not in panel.at]
+    tokens = " to ".join(name_token(trace.tokens, i) for axis, i in own if axis in TOKEN_AXES)
+    rest = [naming.name_index(trace, axis, i) for axis, i in own if axis not in TOKEN_AXES]
+    return ", ".join(filter(None, [tokens, *rest])) or naming.name_number(trace, cell)
+
+
+def _write(panel: Address, value: float) -> str:
+    if value <= MASKED:
+        return "masked"
+    return format_percent(value) if panel.leaf.endswith(_SHARES) else format_number(value)
+
+
+def _write_arrow(panel: Address, before: float, after: float) -> str:
+    """Two numbers with as many digits as tell them apart."""
+    texts = [_write(panel, value) for value in (before, after)]
+    if len({*texts}) == 1 and texts[0].endswith("%"):
+        pairs = [
+            [f"{write_fixed(100 * value, places)}\N{NO-BREAK SPACE}%" for value in (before, after)]
+            for places in _PLACES
+        ]
+        texts = next((pair for pair in pairs if len({*pair}) == 2), [format_number(value) for value in (before, after)])
+    return " → ".join(texts)

@@ -15,13 +15,19 @@ from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.tints import tint_cell
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_percent
+from bertviz_core.formula.numbers import format_percent, format_short
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.panels import table_html
 
 FORMULA = r"w = P - P(A = 0)"  # with a head, less the same with its weights zeroed
 _LISTED = 4  # heads at each end
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_UNITS = {
+    0: "percentage points",
+    -2: "hundredths of a point",
+    -3: "thousandths of a point",
+    -4: "ten-thousandths of a point",
+    -6: "millionths of a point",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,11 +69,12 @@ class Worth:
     def power(self) -> int:
         """The power of ten, of percentage points, in which it is written: 0, or less where all are tiny."""
         largest = 100 * self.end
-        return 0 if largest >= 0.1 else int(np.floor(np.log10(largest)))
+        power = 0 if largest >= 0.1 else int(np.floor(np.log10(largest)))
+        return power - 1 if power == -5 else power  # to one that has a name
 
     @property
     def unit(self) -> str:
-        return "percentage points" if not self.power else f"10{str(self.power).translate(_SUPERSCRIPTS)} points"
+        return _UNITS.get(self.power) or f"{format_short(10.0**self.power)} points"
 
     def write(self, worth: float) -> str:
         """What a head is worth, in that unit: `+1.1`, `−5.4`, `0`."""

@@ -10,7 +10,7 @@ from bertviz_core.analysis.predictions import PROBS, SCORES, run_softmax
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.figures.softmax import draw_all_scores, draw_sorted_terms, draw_stack
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_latex, format_number, format_percent
+from bertviz_core.formula.numbers import format_latex, format_number, format_percent, write_factor
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.ui.frame.labels import escape_markdown, read_escaped
 from bertviz_core.ui.frame.view import View
@@ -158,7 +158,7 @@ def _tell_apart(view: View, vocab: int, other: int) -> str:
     name = f"“{escape_markdown(trace.model.tokenizer.name(other))}”"
     if own == its:
         return f"As high as {name}."
-    factor = f"a factor of {format_number(float(np.exp(abs(own - its))))}"
+    factor = f"a factor of {write_factor(float(np.exp(abs(own - its))))}"
     put = any(is_put(trace, PROBS.fix(token=view.chosen.token, vocab=i)) for i in (vocab, other))
     makes = (
         f"the softmax makes that {factor}, but a change puts other probabilities there"

@@ -1,15 +1,17 @@
 // How a number is written, wherever it stands: the rule of formula/numbers.py, which says what each form is. What tests
 // write with both is the same, to the last digit.
 
-export const FULL = { decimals: 4, first: -3, last: 4 }; // decimals, and the powers of ten of what is written without one
+export const FULL = { decimals: 4, first: -4, last: 6 }; // decimals, and the powers of ten of what is written without one
 export const SHORT_WIDTH = 7; // characters
 export const KNOWN = 1e15; // from here on no decimals are known of a double
 export const WORTH = ".4g"; // what stands for the full form in a template that Plotly fills in
 
-// In full: four decimals, or a power of ten.
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+// In full: four decimals, digits that are worth reading, or a power of ten.
 /** @param {number} value */
 export function writeNumber(value) {
-  return tellStrange(value) ?? splitNumber(value).join("e").replaceAll("-", "−");
+  return tellStrange(value) ?? joinNumber(splitNumber(value));
 }
 
 // Where there is little room: the full form, rounded to as many characters.
@@ -17,10 +19,11 @@ export function writeNumber(value) {
 export function writeShort(value) {
   const strange = tellStrange(value);
   if (strange) return strange;
+  if (!value) return "0";
   const places = (/** @type {number} */ from) => Array.from({ length: from + 1 }, (_, i) => from - i);
-  const texts = splitNumber(value).length === 1
-    ? places(Math.max(2, countDecimals(value))).map((decimals) => writeFixed(value, decimals))
-    : places(1).map((decimals) => writePower(value, decimals));
+  const decimals = splitNumber(value).length === 1 ? places(Math.max(2, countDecimals(value))) : [];
+  const texts = decimals.map((each) => writeFixed(value, each)).filter((text) => /[1-9]/.test(text));
+  texts.push(...places(1).map((each) => joinNumber(roundTo(value, each, "toExponential").split("e"))));
   return texts.find((text) => text.length <= SHORT_WIDTH) ?? texts[texts.length - 1];
 }
 
@@ -46,7 +49,7 @@ export function writeCellPercent(part) {
 /** @param {number} value @param {number} decimals */
 export function writeFixed(value, decimals) {
   if (Math.abs(value) >= KNOWN) return writeNumber(value);
-  const text = tellStrange(value) ?? roundTo(value, decimals, "toFixed");
+  const text = tellStrange(value) ?? group(roundTo(value, decimals, "toFixed"));
   return /[1-9∞n]/.test(text) ? text.replace("-", "−") : text.replace("-", "");
 }
 
@@ -64,15 +67,27 @@ function tellStrange(value) {
   return Number.isFinite(value) ? undefined : value < 0 ? "−∞" : "∞";
 }
 
-// The full form of a finite number: its decimals, or a factor and the power of ten.
+// The full form of a finite number, without commas: its decimals, or a factor and the power of ten.
 /** @param {number} value */
 function splitNumber(value) {
+  if (!value) return ["0"];
   const [factor, power] = roundTo(value, FULL.decimals - 1, "toExponential").split("e");
-  const plain = value === 0 ? "0.0000" : Math.abs(value) < KNOWN ? roundTo(value, FULL.decimals, "toFixed") : "";
-  const isPlain = plain && Number(power) >= FULL.first && Math.abs(Number(plain)) < 10 ** (FULL.last + 1);
-  if (value === 0 || isPlain) return [plain];
-  const size = String(Math.abs(Number(power))).padStart(2, "0");
-  return [factor, (Number(power) < 0 ? "-" : "+") + size];
+  const large = Number(roundTo(value, FULL.decimals + 2, "toExponential").split("e")[1]);
+  if (Number(power) < FULL.first || large > FULL.last) return [factor, power];
+  const more = Number(power) === FULL.first ? FULL.decimals - 1 : 0;
+  return [roundTo(value, FULL.decimals + more - Math.max(0, large - 2), "toFixed")];
+}
+
+// The full form, or a power, as it is read: with commas, and what is raised above the line.
+/** @param {string[]} parts */
+function joinNumber([factor, ...powers]) {
+  const raise = (/** @type {string} */ power) => String(Number(power)).replace(/\d/g, (digit) => RAISED[Number(digit)]).replace("-", "⁻");
+  return [group(factor), ...powers.map(raise)].join("·10").replace("-", "−");
+}
+
+/** @param {string} digits */
+function group(digits) {
+  return digits.replace(/^-?\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ","));
 }
 
 // With how many decimals a finite number has two significant digits.
@@ -81,15 +96,9 @@ function countDecimals(value) {
   return value ? Math.max(0, 1 - Number(roundTo(value, 1, "toExponential").split("e")[1])) : 0;
 }
 
-/** @param {number} value @param {number} decimals */
-function writePower(value, decimals) {
-  const [factor, power] = roundTo(value, decimals, "toExponential").split("e");
-  return `${factor}e${Number(power)}`.replaceAll("-", "−");
-}
-
 /** @param {number} percent */
 function percentDigits(percent) {
-  if (!Number.isFinite(percent) || percent >= 10 ** (FULL.last + 1)) return writeShort(percent);
+  if (!Number.isFinite(percent) || percent >= 1000) return writeShort(percent);
   return roundTo(percent, percent > 99 && percent < 100 ? 1 : Math.min(3, countDecimals(percent)), "toFixed");
 }
 

@@ -12,7 +12,7 @@ from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import KEY, TOKEN_AXES, VOCAB
 from bertviz_core.formula.explain import Explanation
-from bertviz_core.formula.numbers import format_number, format_percent, format_short
+from bertviz_core.formula.numbers import format_number, format_percent, format_short, write_factor
 from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.view import View
@@ -86,7 +86,7 @@ def tell_share(trace: Trace, why: Explanation, shares: np.ndarray, axis: str) ->
     best, second = rank_top(shares, 2)
     next_ = second if best == own else best
     other = Part(float(shares[next_]), format_percent)
-    times = Part(float(shares[own] / shares[next_]) if shares[next_] else np.inf, lambda x: f"{x:,.1f} times")
+    times = Part(float(shares[own] / shares[next_]) if shares[next_] else np.inf, lambda x: f"{write_factor(x)} times")
     parts = {"own": share, "other": other, "name": Part(_name_other(trace, axis, next_)), "times": times}
     below = {"other": other, "own": share, "name": parts["name"]}
     alone = Claim("share alone", ": all of it.", {"own": share}, Relation.ONLY, shares, (own,))
