@@ -199,7 +199,11 @@ LESSON = Lesson(
                 Wrong(otherwise, "{v} at {set}. Now one token takes nearly all: a larger divisor shares more."),
             ),
             tell=divisor.tell_share,
-            needs=(UNPADDED, Need(_NO_DIVISOR, divisor.is_divisible)),
+            needs=(
+                UNPADDED,
+                Need(_NO_DIVISOR, divisor.is_divisible),
+                Need("one token has about 90 % already", divisor.is_aim_open),
+            ),
             at=",query=",
             misconception="Dividing all scores by one number changes nothing, since softmax normalizes anyway.",
             paper=OnPaper(

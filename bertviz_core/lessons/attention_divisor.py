@@ -46,6 +46,11 @@ def is_divisible(scene: Scene) -> bool:
     return LEAST < find_divisor(scene) < find_ends(scene)[1]
 
 
+def is_aim_open(scene: Scene) -> bool:
+    """Whether the model's own divisor gives another share than is aimed at, so that there is something to do."""
+    return not is_aim_reached(scene, find_root(scene))
+
+
 def find_root(scene: Scene) -> float:
     return float(scene.model.config.head_dim) ** 0.5
 

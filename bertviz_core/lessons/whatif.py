@@ -196,15 +196,16 @@ LESSON = Lesson(
                     ),
                     Option(
                         "About {z}: without is without",
-                        "{u}, against {z}: here a mean of all values does about what nothing does. Always say which "
-                        "“without” you ran.",
+                        "{u}, against {z}: here the two differ by only {points} points. Always say which “without” "
+                        "you ran.",
                         "0 takes away all that the head hands on, uniform weights only its choice.",
                     ),
                     Option(
                         "More than {z}",
                         "{u}, against {z}: with uniform weights the head still hands on a mean of all values, and that "
                         "is worth {points} points. Always say which “without” you ran.",
-                        "A mean of all values can help, as part of what the head hands on. Here it does not.",
+                        "A mean of all values can help, as part of what the head hands on. Here it does not, or not by "
+                        "so much.",
                     ),
                 ),
                 run=keys.spread_own,

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+import bertviz_core as bv
 from bertviz_core.lessons import marking
 from bertviz_core.lessons.attention_divisor import find_ends
 from bertviz_core.lessons.catalogue import find_lesson
 from bertviz_core.lessons.lesson import Choose, Number, Pick, Slide, Tried
+from bertviz_core.lessons.scene import Scene
 from bertviz_core.tracing.rewrites import Rule
 from tests.lessons.scenes import SENTENCES, find_scene
 
@@ -86,3 +88,34 @@ def test_everything_is_said(scenes, name):
                         tried = Tried(scene, worked, answer)
                         left[step.name].discard(next(i for i, one in enumerate(step.wrong) if one.is_so(tried)))
     assert {step: texts for step, texts in left.items() if texts} == {}
+
+
+def find_step(lesson, name):
+    return next(step for step in find_lesson(lesson).steps if step.name == name)
+
+
+def test_a_share_that_is_there_already_is_no_task(models):
+    trace, step = (
+        bv.run(models["bundled"], "The dog that bit the dog ran from the dog."),
+        find_step("attention", "scale"),
+    )
+    assert float(trace["encoder.layer.2.attention.self.probs[head=7,query=6]"].max()) == pytest.approx(0.89, abs=0.005)
+    assert marking.tell_lack(step, Scene(trace, 2, 7, 6)) == "one token has about 90 % already"
+
+
+def test_a_small_difference_is_not_said_to_be_none(models):
+    """One of the two ways to leave a head out lowers the answer here, the other raises it."""
+    trace, step = bv.run(models["bundled"], "Hello"), find_step("whatif", "without")
+    scene = Scene(trace, 5, 4, 1)
+    worked = marking.work_out("whatif", step, scene)
+    answer = int(trace["cls.predictions.probs[token=1]"].argmax())
+    address = "encoder.layer.5.attention.self.probs[head=4]"
+    zeroed, even = (
+        float(trace.with_changes({address: value})[f"cls.predictions.probs[token=1,vocab={answer}]"])
+        for value in (0.0, "uniform")
+    )
+    assert zeroed < float(trace[f"cls.predictions.probs[token=1,vocab={answer}]"]) < even
+    assert f"differ by only {100 * (even - zeroed):.2f} points." in marking.mark_index(step, scene, worked, 1).says
+    assert marking.mark_index(step, scene, worked, 2).says.startswith(
+        "A mean of all values can help, as part of what the head hands on. Here it does not, or not by so much."
+    )
