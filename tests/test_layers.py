@@ -221,7 +221,7 @@ def test_the_roll_outs_card_says_where_rows_are_divided_by_their_sum(rome):
         view = look(rome, rome.with_changes(changes) if changes else rome, token=4)
         found = layers.roll_out_attention(view.trace)
         card = _make_origin(view, found)
-        assert ("each row is divided by its sum" in card.meaning) == divided == (r"\sum_v M" in card.formula)
+        assert ("so that they are no longer halves" in card.meaning) == divided == (r"\sum_v M" in card.formula)
         assert card.worked.endswith(f" = {found[-1, 4, 4]:.4f}")
         first = (float(view.trace[f"{PROBS.format(5)}[query=4,key=0]"].mean()) / 2) / (0.5 if divided else 1)
         assert rf"& {format_latex(first)}\cdot" in card.worked

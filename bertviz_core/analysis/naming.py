@@ -27,9 +27,15 @@ class Noun:
     module: str = ""
 
     @property
+    def inside(self) -> str:
+        """The title inside a sentence: a name keeps its capitals."""
+        first = self.title.partition(" ")[0]
+        return self.title if first[1:] != first[1:].lower() else f"{self.title[0].lower()}{self.title[1:]}"
+
+    @property
     def word(self) -> str:
         """Where there is little room."""
-        return self.short or f"{self.title[0].lower()}{self.title[1:]}"
+        return self.short or self.inside
 
     @property
     def owner(self) -> str:

@@ -235,7 +235,7 @@ def open_page(
             show_headline()
         else:
             show_finding("headline", asked, show_headline)
-        padding = tell_padding(view.trace, view.outcome.before) if info.of_sentence else ""
+        padding = tell_padding(view.trace, view.outcome.before) if info.of_sentence and info.tokens else ""
         told = " ".join(filter(None, (what_happens, "" if covered else more(view), padding, apart)))
         st.html(f"<p><strong>{escape(info.title)}.</strong> {render_text(told)}</p>")
     return view

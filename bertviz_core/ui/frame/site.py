@@ -29,7 +29,8 @@ class PageInfo:
 
     line: what is seen there, in a few words, `{tokens}` and others for numbers of the pass; stage: the part of the pass
     that it shows; kind: of vector, whose colour it has; unchanged: it compares documents with the pass before any
-    what-if change; explains: whether the drawer explains a number of the page's own there, as a rule.
+    what-if change; tokens: whether it shows those of the sentence; explains: whether the drawer explains a number of
+    the page's own there, as a rule.
     """
 
     name: str
@@ -40,6 +41,7 @@ class PageInfo:
     stage: Stage | None = None
     kind: str = ""
     unchanged: bool = False
+    tokens: bool = True
     explains: bool = True
 
     @property
@@ -84,7 +86,8 @@ PAGES = (
     PageInfo("heads", "Heads", _WHOLE, ":material/grid_view:", "what each of {all_heads} heads does", kind="attention"),
     PageInfo("layers", "Layers", _WHOLE, ":material/stacks:", "when the answer is there", kind="norm"),
     PageInfo("story", "Shortest story", _WHOLE, ":material/route:", "from the answer to the ids", kind="prediction"),
-    PageInfo("parameters", "Parameters", _WHOLE, ":material/database:", "{parameters} learned numbers"),
+    PageInfo("parameters", "Parameters", _WHOLE, ":material/database:", "{parameters} learned numbers",
+             tokens=False),
     PageInfo("learn", "Learn", _READ, ":material/school:", "{lessons} lessons, marked from the pass", explains=False),
     PageInfo("formulas", "All formulas", _READ, ":material/function:", "each with code and source"),
     PageInfo("documents", "Documents", _READ, ":material/compare:", "where {documents} texts differ from BERT",

@@ -11,6 +11,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.figures.base import Chart
+from bertviz_core.figures.differences import is_same
 from bertviz_core.formula.address import Address, Where
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.spreadsheet import write_csv
@@ -99,13 +100,21 @@ def _show(view: View, found: Sequence[Derived]) -> None:
         drawn, side = st.columns(last.sides, gap="medium") if last.beside else (st.container(), None)
         with drawn:
             show_passes_chart(view, [each.chart for each in found], last.name, last.see)
-            if note := " ".join(filter(None, (tell_words(view).strip(), more, last.note))):
+            words = "" if _is_unmoved(found) else tell_words(view).strip()
+            if note := " ".join(filter(None, (words, more, last.note))):
                 st.caption(note)
         if side and last.beside:
             with side:
                 last.beside()
         if last.table:
             show_passes_html(view, [each.table for each in found])
+
+
+def _is_unmoved(found: Sequence[Derived]) -> bool:
+    """Whether the passes have the same chart, formula and words: there is nothing to say of which pass these are."""
+    first, *others = found
+    told = (first.note, first.origin)
+    return all((each.note, each.origin) == told and is_same(first.chart, each.chart) for each in others)
 
 
 def _split(meaning: str) -> tuple[str, str]:

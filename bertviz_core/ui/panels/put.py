@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bertviz_core.analysis.made_from import is_put
+from bertviz_core.analysis.made_from import is_put, is_put_throughout
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.steps import Step
@@ -16,8 +16,10 @@ def tell_put(view: View, *places: Address) -> str:
 
 
 def tell_way(view: View, place: Address, way: str) -> str:
-    """How numbers come about, unless a change put some of them there."""
-    return "put there by a change" if is_put(view.trace, place) else way
+    """How numbers come about, unless a change put them there, or some of them."""
+    if is_put_throughout(view.trace, place):
+        return "put there by a change"
+    return f"{way}; a change puts some" if is_put(view.trace, place) else way
 
 
 def tell_meaning(view: View, place: Address, step: Step) -> str:

@@ -262,6 +262,7 @@ def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> li
     products, scaled, weights = (part[name].tolist() for name in ("products", "scaled", "probs"))
     end = float(np.abs(part["products"]).max()) or 1.0
     masks = [_tell_mask(view, cell) for cell in cells["scores"]]
+    row, softmax = locate(view, "probs", query=view.chosen.token), "exp(S) over the sum of all exp(S)"
     ways = {
         "products": f"q · k over {width} components",
         "scaled": f"÷ √{width} = {format_number(width**0.5)}, same scale",
@@ -278,7 +279,7 @@ def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> li
         Numbers("3 · Mask", masked, masks, cells["scores"]),
         Numbers(
             "4 · Softmax",
-            "put there by a change" if tell_replaced(view) else "exp(S) over the sum of all exp(S)",
+            tell_way(view, row, softmax) if tell_replaced(view) else softmax,
             [format_percent(x) for x in weights],
             cells["probs"],
             weights,

@@ -151,7 +151,7 @@ def _write_reason(view: View) -> str:
     opened = open_head(view.outcome.before, view.chosen.token)
     if (opened.layer, opened.head) != (view.chosen.layer, view.chosen.head):
         return ""
-    before = f"Before {view.outcome.yours}: " if view.outcome.changed else ""
+    before = f"Before {view.outcome.yours}: " if view.outcome.changed and not opened.only else ""
     return f" {before}{escape_markdown(opened.reason)}"
 
 

@@ -241,7 +241,8 @@ def _tell_division(view: View) -> str:
     """What is done about rows of attention weights that do not sum to 1."""
     attention = layers.average_attention(view.trace)
     some = any(layers.find_cancelled(layers.add_residual(layer)).any() for layer in attention)
-    return f"each row is divided by its sum{', but a row whose sum is 0 stays as it is' if some else ''}"
+    none = ", but a row whose sum is 0 stays as it is" if some else ""
+    return f"each row of the two halves together is divided by its sum, so that they are no longer halves{none}"
 
 
 def _write_worked(view: View, found: np.ndarray) -> str:

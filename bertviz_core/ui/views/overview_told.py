@@ -41,7 +41,7 @@ def tell_look_up(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     )
     total = write_fixed(look.sum, look.digits.total)
     end = f"together {total}" if look.adds_up else f"but a change puts {total} there"
-    then = "once a change has put numbers into LayerNorm" if look.put else "once normalized"
+    then = "once a change has put numbers into LayerNorm" if look.put else "after LayerNorm"
     return [
         f"Three rows of {width} numbers are looked up for each piece. At component {look.component} ",
         name_row(trace, spot.token),

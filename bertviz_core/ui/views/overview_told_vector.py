@@ -115,7 +115,7 @@ def _tell_then(spot: Spot, then: Then) -> list[Said]:
     if then.lost or not then.normalized:
         return ["What they write goes no further: a change puts numbers there."]
     if then.whole:
-        return _tell_written(then, added, normalized)
+        return _tell_written(then, added, spot.layer)
     also = ", and a change puts numbers there as well." if then.put else "."
     if not then.added:
         return [
@@ -128,16 +128,16 @@ def _tell_then(spot: Spot, then: Then) -> list[Said]:
     return ["What they write is ", added, " and ", normalized, f" again{also}"]
 
 
-def _tell_written(then: Then, added: Said, normalized: Said) -> list[Said]:
+def _tell_written(then: Then, added: Said, layer: int) -> list[Said]:
     """What the neurons write into the component that is followed."""
     skip, written = (write_fixed(each, then.digits.terms) for each in (then.skip, then.written))
     total, value = (write_fixed(each, then.digits.total) for each in (then.sum, then.value))
     return [
         f"At component {then.component} all write {written} with their bias: ",
         added,
-        f" to {skip} that is {total}, ",
-        normalized,
-        f" again {value}.",
+        f" to {skip} that is {total}; ",
+        ("LayerNorm", f"output.{layer}"),
+        f" makes it {value}.",
     ]
 
 

@@ -104,7 +104,7 @@ def write_headline(view: View) -> str:
         return f"Where does {name} come from? A change put it there"
     stops = [f"**head {cell.at['head']} of layer {cell.layer}**" for cell in story.cells if cell.leaf == VALUES.path]
     last = story.cells[-1].path
-    end = f"**{find_noun(last).title.lower()}**, put there by a change"
+    end = f"**{find_noun(last).inside}**, put there by a change"
     if story.token is not None:
         end = f"**{escape_markdown(name_token(view.trace.tokens, story.token))}**"
     elif last in view.trace.model.parameters:

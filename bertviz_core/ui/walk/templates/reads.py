@@ -120,6 +120,8 @@ def _list_uses(trace: Trace, cell: Address) -> Table | None:
     if not read:
         return None
     factor, tokens = read[0]
+    real = {*trace.encoding.real}
+    kept = [i for i in tokens if i in real or len(tokens) == 1]
     weight, inside = float(trace[cell]), factor.axes[-1].name
     column = Address(factor.address).fix(**{inside: cell.at[inside]})
     numbers = trace[column].astype(np.float64)
@@ -133,11 +135,12 @@ def _list_uses(trace: Trace, cell: Address) -> Table | None:
             ),
             float(numbers[i]) * weight,
         )
-        for i in sorted(tokens[k] for k in rank_top(np.abs(numbers[list(tokens)]), card.ROWS))
+        for i in sorted(kept[k] for k in rank_top(np.abs(numbers[kept]), card.ROWS))
     ]
-    largest = f", the {card.ROWS} largest" if len(tokens) > card.ROWS else ""
+    largest = f", the {card.ROWS} largest" if len(kept) > card.ROWS else ""
     columns = ("token", Title(f"{find_noun(column.path).word} {cell.at[inside]}", factor.kind), "weight", "product")
-    where = "each token" if len(tokens) == len(numbers) else f"{name_token(trace.tokens, tokens[0])} alone"
+    padding = " but padding" if len(kept) < len(tokens) else ""
+    where = f"each token{padding}" if len(tokens) == len(numbers) else f"{name_token(trace.tokens, tokens[0])} alone"
     return Table(f"What it does at {where}{largest}", columns, rows)
 
 
