@@ -9,12 +9,14 @@ from types import SimpleNamespace
 import pytest
 from streamlit.cursor import Cursor, RunningCursor
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements import html
 from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import ScriptRunnerEvent
 from streamlit.runtime.state import SessionState
 from streamlit.runtime.state.safe_session_state import SafeSessionState
+from streamlit.testing.v1 import AppTest
 
 from bertviz_core.ui.frame import streamlit_costs
 
@@ -147,3 +149,46 @@ def test_a_state_says_of_a_key_what_streamlit_says_and_all_only_to_who_goes_thro
     monkeypatch.setattr(SessionState, "filtered_state", property(pytest.fail))
     keys = state.filtered_state
     assert keys["chosen"] == 3 and keys["nothing"] is None and "neither" not in keys
+
+
+@pytest.mark.parametrize("text", [
+    "<p>a</p>", "  <p>a</p>\t", "", " ", "<style>p {}</style>", "<STYLE>p {}</style ><p>a</p>",
+    "<!-- a --><style></style>", "<p>a</p><style>p {}</style>", "<p>\n  a</p>", "  a\n    b\n",
+    "<style>\n  p {}\n</style>\n",
+    "a<style></style>",
+])  # fmt: skip
+def test_html_is_taken_as_streamlit_takes_it(monkeypatch, text):
+    plain = {name: inspect.unwrap(getattr(html, name)) for name in ("clean_text", "_html_only_style_tags")}
+    for name, function in plain.items():
+        monkeypatch.setattr(html, name, function)
+    streamlit_costs.look_through_once()
+    assert html.clean_text is not plain["clean_text"]
+    assert html.clean_text(text) == plain["clean_text"](text)
+    for each in (text, html.clean_text(text)):
+        assert html._html_only_style_tags(each) == plain["_html_only_style_tags"](each)
+
+
+def test_what_a_session_keeps_is_found_as_by_its_keys():
+    def look():
+        import streamlit as st
+
+        from bertviz_core.ui.frame.streamlit_costs import find_kept
+
+        st.session_state.setdefault("runs", 0)
+        st.session_state["runs"] += 1
+        st.text_input("Word", "usual", key="word")
+        st.session_state["none"] = None
+        names = ("runs", "word", "none", "neither", "set before")
+        st.session_state["told"] = [(find_kept(name, "-"), st.session_state.get(name, "-")) for name in names]
+
+    at = AppTest.from_function(look)
+    at.session_state["set before"] = 5
+    said = []
+    for word in ("usual", "other"):
+        at.run()
+        at.text_input(key="word").set_value(word)
+        said.append(at.session_state["told"])
+    said.append(at.run().session_state["told"])
+    assert not at.exception
+    assert all(found == own for told in said for found, own in told)
+    assert [own for _, own in said[-1]] == [3, "other", None, "-", 5]

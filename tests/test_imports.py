@@ -307,7 +307,9 @@ def test_a_violation_is_found(project, path, source, check):
 
 # What stands in one place only, by a pattern of the source: where it may stand.
 IN_ONE_PLACE = {
-    r"\bsession_state\b": ["bertviz_core/ui/frame/state.py", "bertviz_core/ui/frame/streamlit_inside.py"],
+    r"\bsession_state\b": [
+        f"bertviz_core/ui/frame/{name}.py" for name in ("state", "streamlit_costs", "streamlit_inside")
+    ],
     r"\bquery_params\b(?!=)": ["bertviz_core/ui/frame/url.py"],
     r"\bst\.plotly_chart\b|displayModeBar": ["bertviz_core/ui/frame/chart.py"],
     r"(?<!def )\bparse\(": ["bertviz_core/formula/address.py"],

@@ -14,6 +14,7 @@ from starlette.websockets import WebSocket
 from streamlit import config
 from streamlit.cursor import Cursor
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements import html
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.NewSession_pb2 import NewSession
@@ -26,6 +27,7 @@ from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.runtime.scriptrunner import ScriptRunContext, ScriptRunner
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests, _coalesce_widget_states
 from streamlit.runtime.session_manager import ClientContext, SessionClient
+from streamlit.runtime.state import SessionState
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from uvicorn.lifespan.on import LifespanOn
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -68,7 +70,8 @@ ATTRIBUTES = {
     ScriptRequests: ("_lock", "_state", "_rerun_data"),
     WebSocket: ("receive_bytes",),
     ScriptRunContext: ("session_id", "session_state", "is_history_navigation", "has_script_started", "_enqueue"),
-    SafeSessionState: ("_yield_callback", "filtered_state"),
+    SafeSessionState: ("_yield_callback", "filtered_state", "_state"),
+    SessionState: ("_key_id_mapper", "_new_session_state", "_old_state"),
     Runtime: ("is_active_session", "get_client", "media_file_mgr"),
     DeferredFileHandler: ("handle",),
     MediaFileManager: (
@@ -115,6 +118,8 @@ ATTRIBUTES = {
     Cursor: ("_transient_elements",),
 }
 SIGNATURES = {
+    html.clean_text: ["text"],
+    html._html_only_style_tags: ["html_content"],
     DeltaGenerator: ["root_container", "cursor", "parent", "block_type"],
     AppSession.request_rerun: ["self", "client_state"],
     AppSession.handle_backmsg_exception: ["self", "e"],

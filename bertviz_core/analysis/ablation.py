@@ -66,6 +66,8 @@ def zero_head(layer: int, head: int) -> Changes:
 
 def drop_zeroed(trace: Trace) -> Changes:
     """What was changed in a pass, without whole heads that were zeroed: all are, in turn, on a map of their worth."""
+    if not trace.changes:
+        return {}
     config = trace.model.config
     layers, heads = range(config.num_hidden_layers), range(config.num_attention_heads)
     zeros = {where for layer in layers for head in heads for where in zero_head(layer, head)}

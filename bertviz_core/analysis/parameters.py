@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from bertviz_core.formula.steps import Program, Step
 from bertviz_core.programs.bert import CLASSIFIER, MLM, NEXT_SENTENCE, POOLER, QUESTION_ANSWERING
 from bertviz_core.programs.config import BertConfig
 from bertviz_core.programs.names import KEYS, QUERIES, VALUES
+from bertviz_core.tracing.remember import remember
+from bertviz_core.tracing.trace import Trace
 
 _CHUNK = 1 << 20  # numbers that are widened to float64 at a time
 _GROUPS = {
@@ -81,7 +84,7 @@ class Tensor:
         """How many numbers it adds to the checkpoint: none where it is tied."""
         return 0 if self.same_as else self.size
 
-    @property
+    @cached_property
     def kind(self) -> str:
         """What it does in its group: word embeddings, query, out of the neurons and so on."""
         return _KINDS.get(Address(self.address).leaf.rpartition(".")[0], self.group)
@@ -102,6 +105,11 @@ class Tensor:
         return " × ".join(
             f"{axis} {size:,}" for axis, size in zip(list_names(self.symbol.axes), self.shape, strict=True)
         )
+
+
+def read_tensors(trace: Trace) -> tuple[Tensor, ...]:
+    """The tensors of the model that a pass was run by, listed once."""
+    return remember(trace, "tensors", lambda: tuple(list_tensors(trace.model)))
 
 
 def list_tensors(model: Model) -> list[Tensor]:

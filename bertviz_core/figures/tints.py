@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+from operator import mul
 
-import numpy as np
 from PIL import ImageColor
 
 from bertviz_core.figures.palette import Palette
@@ -22,10 +23,15 @@ class Tint:
 
 def tint_cell(part: float, kind: str, colors: Palette) -> Tint:
     """The colours of a number that is so large a part of its scale, from -1 to 1: a kind's own above 0, slate below."""
-    end = np.array(ImageColor.getrgb(colors.cells[kind] if part > 0 else colors.negative))
-    zero = np.array(ImageColor.getrgb(colors.zero))
-    back = "#" + bytes(np.rint(zero + min(abs(part), 1.0) * (end - zero)).astype(int).tolist()).hex()
-    return Tint(back, max(_INKS, key=lambda ink: measure_contrast(ink, back)))
+    size = float(min(abs(part), 1.0))
+    ends = zip(_read_color(colors.zero), _read_color(colors.cells[kind] if part > 0 else colors.negative), strict=True)
+    back = "#" + bytes(round(zero + size * (end - zero)) for zero, end in ends).hex()
+    return Tint(back, _choose_ink(back))
+
+
+@lru_cache(maxsize=1 << 12)
+def _choose_ink(back: str) -> str:
+    return max(_INKS, key=lambda ink: measure_contrast(ink, back))
 
 
 def measure_contrast(one: str, other: str) -> float:
@@ -35,6 +41,12 @@ def measure_contrast(one: str, other: str) -> float:
 
 
 def _measure_luminance(color: str) -> float:
-    channels = np.array(ImageColor.getrgb(color)) / 255
-    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    return float(linear @ (0.2126, 0.7152, 0.0722))
+    channels = (channel / 255 for channel in _read_color(color))
+    linear = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in channels)
+    return sum(map(mul, linear, (0.2126, 0.7152, 0.0722)))
+
+
+@lru_cache(maxsize=1 << 8)
+def _read_color(color: str) -> tuple[int, ...]:
+    """Red, green and blue, 0 to 255."""
+    return ImageColor.getrgb(color)

@@ -8,6 +8,7 @@ import unicodedata
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s|.")
 _TAG = re.compile(r"<[^>]*>")
@@ -34,6 +35,7 @@ _SPANS = {r"\htmlClass": 'class="', r"\textcolor": 'style="color:'}
 _SCRIPTS = {"_": "sub", "^": "sup"}
 
 
+@lru_cache(maxsize=1 << 11)
 def write_html(tex: str) -> str:
     r"""A formula of one line as HTML; `\htmlClass{name}{…}` and `\textcolor{#123456}{…}` become spans.
 

@@ -53,8 +53,8 @@ class Bar:
             tokens = st.container(key="tokens", width="stretch")
             editor = st.popover("Edit the sentence", icon=":material/edit:", key="editor", type="tertiary")
             with st.container(key="whole", horizontal=True, width="content", wrap=False, gap=None):
-                for name in _WHOLE_MODEL:
-                    site.show_link(site.get_page(name))
+                for name, says in url.list_queries(_WHOLE_MODEL).items():
+                    site.show_link(site.get_page(name), says=says)
             place = st.container(key="place", horizontal=True, vertical_alignment="center", width="content", wrap=False)
             actions = st.container(
                 key="actions", horizontal=True, vertical_alignment="center", width="content", wrap=False

@@ -9,10 +9,12 @@ from typing import Any, TypeVar, cast
 import streamlit as st
 
 from bertviz_core.ui.frame.keys import Key
+from bertviz_core.ui.frame.streamlit_costs import find_kept
 from bertviz_core.ui.frame.streamlit_inside import keep_undrawn
 
 T = TypeVar("T")
 _HALF = re.compile("[\ud800-\udfff]")
+_NOTHING = object()
 _MANY = 1_000_000  # more than there are of anything
 Form = Callable[[object], bool]  # whether something has the form of what a component sends
 Sent = Mapping[str, Any] | None  # what a component of ours has sent, by the names of its events
@@ -20,17 +22,17 @@ Sent = Mapping[str, Any] | None  # what a component of ours has sent, by the nam
 
 def read(key: Key[T]) -> T:
     """What a widget says, or what else is remembered; the usual value where nothing is."""
-    return st.session_state.get(key.name, key.usual)
+    return find_kept(key.name, key.usual)
 
 
 def find(key: Key[T]) -> T | None:
     """The same; None where nothing is remembered."""
-    return st.session_state.get(key.name)
+    return find_kept(key.name, None)
 
 
 def holds(key: Key[Any]) -> bool:
     """Whether anything is remembered."""
-    return key.name in st.session_state
+    return find_kept(key.name, _NOTHING) is not _NOTHING
 
 
 def write(key: Key[T], value: T) -> None:
@@ -40,7 +42,7 @@ def write(key: Key[T], value: T) -> None:
 
 def take(key: Key[T]) -> T:
     """`read`, and forget it."""
-    return st.session_state.pop(key.name, key.usual)
+    return st.session_state.pop(key.name, key.usual) if holds(key) else key.usual
 
 
 def keep(key: Key[T], forgotten: T | None) -> None:

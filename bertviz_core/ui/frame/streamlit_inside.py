@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Generator, Mapping, MutableMapp
 from contextlib import contextmanager
 from functools import partial, wraps
 from pathlib import PurePosixPath
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -72,7 +73,7 @@ def wrap_reads(wrap: Callable[[Read], Read]) -> None:
     wrap_once(WebSocket, "receive_bytes", wrap)
 
 
-def wrap_once(owner: type, method: str, wrap: Callable[[Any], Any]) -> None:
+def wrap_once(owner: type | ModuleType, method: str, wrap: Callable[[Any], Any]) -> None:
     """Once a process, also where the module of `wrap` is loaded again."""
     plain = getattr(owner, method)
     by = getattr(plain, _WRAPPED_BY, ())

@@ -107,7 +107,9 @@ def bind(key: Key[T], options: Collection[T] = (), usual: T | None = None) -> No
     """
     own = state.read(_OWN)
     page, usual = state.read(_PAGE), key.usual if usual is None else usual
-    state.write(_BOUND, {**state.read(_BOUND), key.name: replace(key, usual=usual)})
+    bound = state.read(_BOUND)
+    if key.name not in bound or bound[key.name].usual != usual:
+        state.write(_BOUND, {**bound, key.name: replace(key, usual=usual)})
     if key not in (*COMMON, *own[page]):
         state.write(_OWN, {**own, page: (*own[page], key)})
     left = state.read(_LEFT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from html import escape
 
 import streamlit as st
@@ -35,6 +36,7 @@ def render_text(text: str) -> str:
     return explain_words(escape(text, quote=False), escape)
 
 
+@lru_cache(maxsize=1 << 9)
 def explain_words(text: str, write: Callable[[str], str] = escape_markdown) -> str:
     """The same Markdown with HTML around the first use of each word of the glossary. write: makes text of a meaning."""
     seen: set[str] = set()

@@ -20,6 +20,7 @@ from bertviz_core.formula.numbers import format_number, format_short
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.sharing.findings import Found
+from bertviz_core.tracing.remember import remember
 from bertviz_core.ui.components import list_colors, load_component
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame.chart import show_chart
@@ -160,11 +161,17 @@ def _show_map(view: View, all_heads: Summary, worth: Worth | None) -> None:
     every, passes = f"All {layers * heads} heads", f"{layers * heads} passes, one head zeroed in each"
     if layers * heads == 1:
         every, passes = "The only head", "1 pass, with that head zeroed"
+    notes = remember(
+        view.trace, "notes of heads", lambda: tuple(_write_note(all_heads, *at) for at in np.ndindex(layers, heads))
+    )
     heading = Heading(every, _tell_worth(worth), FORMULA if worth else "", passes if worth else "")
     header = {
         "shape": [layers, heads, size],
         "chosen": [view.chosen.layer, view.chosen.head],
-        "notes": [_list_notes(all_heads, worth, *place) for place in np.ndindex(layers, heads)],
+        "notes": [
+            [note, worth.write_both(*place) if worth is not None else ""]
+            for place, note in zip(np.ndindex(layers, heads), notes, strict=True)
+        ],
         "worth": None if worth is None else list_marks(worth, view.colors),
         "ends": [] if worth is None else [worth.write(-worth.end), worth.write(worth.end), worth.unit],
         "scale": view.colors.rise(ATTENTION),
@@ -196,16 +203,15 @@ def _list_roles(all_heads: Summary, layer: int, head: int) -> list[str]:
     return [role.name for role in find_roles(all_heads.of(layer, head))] or [NONE]
 
 
-def _list_notes(all_heads: Summary, worth: Worth | None, layer: int, head: int) -> list[str]:
+def _write_note(all_heads: Summary, layer: int, head: int) -> str:
+    """A head's roles and what they are read from."""
     numbers = all_heads.of(layer, head)
-    both = worth.write_both(layer, head) if worth is not None else ""
     if is_silent(numbers):
-        return [f"{NONE}: all its weights are 0", both]
+        return f"{NONE}: all its weights are 0"
     if not has_shares(numbers):
-        return [f"{NONE}: its weights are no shares", both]
+        return f"{NONE}: its weights are no shares"
     entropy, most = format_number(numbers["entropy"]), format_number(float(np.log2(all_heads.tokens)))
-    return [
+    return (
         f"{', '.join(_list_roles(all_heads, layer, head))}; entropy {entropy} of {most} bits, "
-        f"distance {format_short(numbers['distance'])} tokens",
-        both,
-    ]
+        f"distance {format_short(numbers['distance'])} tokens"
+    )

@@ -49,7 +49,7 @@ _STYLE = read_css(Path(__file__).with_name("parameters.css"))
 
 def write_headline(view: View) -> Said:
     """How many numbers there are, and which part of them are word embeddings."""
-    tensors = analysis.list_tensors(view.trace.model)
+    tensors = analysis.read_tensors(view.trace)
     words = next(sums for sums in analysis.count_kinds(tensors).values())["word embeddings"]
     total = view.trace.model.parameter_count
     return say(
@@ -64,8 +64,7 @@ def write_headline(view: View) -> Said:
 
 def show_sizes(view: View) -> None:
     """How large each part of the model is, as areas, and the sums of its groups beside them."""
-    model = view.trace.model
-    tensors = analysis.list_tensors(model)
+    model, tensors = view.trace.model, analysis.read_tensors(view.trace)
     sums = analysis.count_groups(tensors)
     heading = Heading(
         "Where the numbers are",
@@ -97,7 +96,7 @@ def _draw(view: View, tensors: Sequence[Tensor]) -> Chart:
 
 def choose_tensor(view: View) -> tuple[Tensor, Window]:
     """A line of fields: any name of a tensor, the found ones to choose from, which part of the chosen one to draw."""
-    tensors = analysis.list_tensors(view.trace.model)
+    tensors = analysis.read_tensors(view.trace)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="tensor-fields"):
         found = _search(view, tensors)
         addresses = [tensor.address for tensor in found]
@@ -157,8 +156,7 @@ def _write_stored(tensor: Tensor) -> str:
 
 def show_config(view: View) -> None:
     """The config that says how to use the numbers, the sums of each part, and what of the file is not used."""
-    model = view.trace.model
-    tensors = analysis.list_tensors(model)
+    model, tensors = view.trace.model, analysis.read_tensors(view.trace)
     sums = analysis.count_parts(tensors)
     with open_card(view, KIND, "Parts and config.json", ", ".join(model.heads) or "no heads"):
         left, right = st.columns([2, 3], gap="small")
@@ -198,8 +196,7 @@ def _render_config(model: Model) -> str:
 
 def show_table(view: View) -> None:
     """The list of all tensors; a click on a row chooses one."""
-    model = view.trace.model
-    tensors = analysis.list_tensors(model)
+    model, tensors = view.trace.model, analysis.read_tensors(view.trace)
     addresses = [tensor.address for tensor in tensors]
     chosen = addresses.index(state.read(_TENSOR))
     state.write(_INVENTORY, {"selection": {"rows": [chosen], "columns": [], "cells": []}})
