@@ -19,6 +19,7 @@ MOST_WAITING = 200  # messages taken apart and not heard yet; as one is, no more
 HEAD_S = 15.0  # a browser that connects asks at once, and a connection that it keeps in store it opens anew
 MOST_IDLE = 400  # connections of all, on which nothing is being answered; a browser opens anew what was closed
 READ_S = 15.0  # who takes an answer reads on
+END_S = 3  # that a server which ends waits for answers that go on: a phone listens to its class all day
 LEAVE_S = 1.0  # until a socket is closed on which the browser was told that it is; that takes a message there and back
 MOST_UNHEARD = 1 << 24  # bytes that are still taken meanwhile, and passed over
 _SLICE = 512  # bytes that are taken apart before anybody looks whether they are too many messages
@@ -26,8 +27,8 @@ _SLICE = 512  # bytes that are taken apart before anybody looks whether they are
 
 def bound_server(receive: Receive, largest: int) -> None:
     """Have the server that starts refuse messages of more bytes, and floods of small ones, before it has them in
-    memory; and whoever connects and asks for nothing, or asks and does not read. receive: what it gives the app at
-    its start.
+    memory; and whoever connects and asks for nothing, or asks and does not read; and end although somebody listens.
+    receive: what it gives the app at its start.
 
     `streamlit run` derives its bound from the largest message to a browser, which may be long. uvicorn reads it from
     its configuration whenever a socket is opened; what an app calls at its start is a method of what holds that.
@@ -38,6 +39,7 @@ def bound_server(receive: Receive, largest: int) -> None:
         raise RuntimeError("The largest message of a web socket is set on uvicorn, and another server runs the app.")
     config.ws_max_size, config.ws_protocol_class = largest, BoundedProtocol
     config.http_protocol_class = hurry(config.http_protocol_class)
+    config.timeout_graceful_shutdown = config.timeout_graceful_shutdown or END_S
 
 
 def hurry(protocol: type[asyncio.Protocol]) -> type[asyncio.Protocol]:

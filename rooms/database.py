@@ -34,3 +34,7 @@ class Database(Protocol):
     def tidy(self) -> None:
         """Take what was deleted out of the files as well."""
         ...
+
+    def close(self) -> None:
+        """Let go of it."""
+        ...

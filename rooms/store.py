@@ -185,6 +185,10 @@ class Rooms:
         for code in over:
             self.end(code)
 
+    def close(self) -> None:
+        """Let go of the database."""
+        self._database.close()
+
     def _read(self, cursor: Cursor, code: str, held: str) -> Room:
         cursor.execute(
             f"SELECT secret, ends, version, course FROM rooms WHERE code = ? AND ends > ?{held}",

@@ -19,7 +19,7 @@ from uvicorn.lifespan.on import LifespanOn
 
 from bertviz_core.ui.components.selectors import expand
 from bertviz_core.ui.frame import visitor
-from edge.connections import bound_server
+from edge.connections import END_S, bound_server
 from edge.guard import LARGEST_MESSAGE, VISITOR, Guard
 from edge.headers import ANCESTORS, Frames, read_frames
 from edge.inside import NotHttp
@@ -209,6 +209,7 @@ def test_the_bound_of_messages_is_set_on_the_server_that_starts():
     config = Config(say_hello, ws_max_size=200_000_000)
     bound_server(LifespanOn(config).receive, LARGEST_MESSAGE)
     assert config.ws_max_size == LARGEST_MESSAGE
+    assert config.timeout_graceful_shutdown == END_S
     with pytest.raises(RuntimeError, match="another server runs the app"):
         bound_server(None, LARGEST_MESSAGE)
 

@@ -84,7 +84,7 @@ ATTRIBUTES = {
     ),
     SessionClient: ("client_context",),
     ClientContext: ("cookies", "remote_ip"),
-    uvicorn.Config: ("ws_max_size", "ws_protocol_class", "http_protocol_class"),
+    uvicorn.Config: ("ws_max_size", "ws_protocol_class", "http_protocol_class", "timeout_graceful_shutdown"),
     LifespanOn: ("config", "receive"),
     H11Protocol: ("cycle", "connection_made", "connection_lost", "pause_writing", "resume_writing"),
     WebSocketsSansIOProtocol: (

@@ -231,5 +231,5 @@ def test_a_page_for_phones_is_small(web):
         name = names.pop()
         text = web.get(f"/{name}").text
         sizes[name] = len(text.encode())
-        names += [f"rooms/{each}" for each in re.findall(r'from "\./([a-z.]+)"', text)]
+        names += [f"rooms/{each}" for each in re.findall(r'from "\./([a-z]+\.js)"', text)]
     assert len(sizes) > 5 and sum(sizes.values()) < 30_000, sizes
