@@ -1,7 +1,7 @@
 """Learn: lessons that ask, and are marked from the pass."""
 
 from bertviz_core.ui.frame.shell import open_page
-from bertviz_core.ui.views import learn, learn_pictures
+from bertviz_core.ui.views import learn, learn_class, learn_pictures
 
 view = open_page(
     "learn",
@@ -11,5 +11,6 @@ view = open_page(
     more=learn_pictures.tell_changes,
 )
 learn.show_end(view)
+learn_class.show_way_in()
 learn.show_catalogue(view)
 learn.show_notes()

@@ -9,6 +9,7 @@ from bertviz_core.lessons.catalogue import LESSONS
 from bertviz_core.lessons.handouts import open_lessons
 from bertviz_core.lessons.lesson import Choose, Lesson, Number, Pick, Slide, Step, Worked, Write
 from bertviz_core.lessons.marking import PLACE, fill, tell_answer, work_out
+from bertviz_core.lessons.questions import list_questions
 from bertviz_core.lessons.quiz import BEFORE
 from bertviz_core.lessons.scene import Scene
 
@@ -107,6 +108,29 @@ hint, and no word of what was right until the last question is answered. Then *L
 by lesson and in all, before beside after; have your students write that line on the slip. It asks about all {count}
 lessons, and tells nothing before its last question: for one lesson take the slip instead.
 
+## A class on phones
+
+You ask, everybody answers on a phone, and the projector shows how the answers are spread. Not hands: everybody
+answers, nobody sees who said what, and whoever has talked to a neighbour votes once more, which is when most is learnt.
+
+**Before.** Open the app under the address that phones use (`--server.address 0.0.0.0`; the room says so if it is
+`localhost`), with the sentence that you want. On *Learn*, open *Class* on a lesson's card, then *Start a class*:
+its steps that can be answered on a phone ({asked} of the {steps} of all lessons) are worked out, which takes up to half
+a minute. *Open the projector's page* leads in a tab of its own; whoever has that address leads, so keep it, and it survives a reload.
+Nobody needs a name or an account. A room ends at the end of your day, at the latest, and all of it is deleted.
+
+**During.** Phones join with the code or the QR code, also later; *Lock the room* keeps others out. `→` asks, shows the
+answers, tells the answer, and goes on; `←` goes back; `A` asks once more; `B` shows bars as answers come in, which
+pulls the rest along. Two to three minutes a question: let them answer, show the answers, say nothing, have them
+persuade a neighbour, vote again, tell the answer, and ask somebody who was wrong what they thought. Where more than
+three quarters are right at once, go on without a second vote. Of fewer than five answers no bars are shown before the
+answer is told. *Open on the page* shows the numbers in the app. At the end the table says what was understood least,
+and what may stand behind it; *Export CSV* saves counts, no persons.
+
+**When the network fails.** A phone keeps what was not sent and sends it as soon as it can; one that slept catches up.
+A server that restarts keeps its rooms. If phones do not reach the machine at all, take hands: the questions on the
+projector work without them, and the handout has the same tasks on paper.
+
 ## Before a room
 
 `P` on any page shows it to a room: one card of the page a screen, in letters of at least 20 pixels, and nothing else.
@@ -136,6 +160,7 @@ def write_notes(model: Model) -> str:
     """Notes for who teaches, as Markdown. model: whose answers stand in them."""
     minutes = sum(lesson.minutes for lesson in LESSONS)
     steps = sum(len(lesson.steps) for lesson in LESSONS)
+    opened = list(open_lessons(model))
     head = _HEAD.format(
         count=len(LESSONS),
         steps=steps,
@@ -146,8 +171,9 @@ def write_notes(model: Model) -> str:
         layers=model.config.num_hidden_layers,
         heads=model.config.num_attention_heads,
         minutes_of_quiz=BEFORE.minutes,
+        asked=sum(1 for lesson, scene in opened for _ in list_questions(lesson, scene)),
     )
-    return "\n".join([head, *(_write_lesson(lesson, scene) for lesson, scene in open_lessons(model))])
+    return "\n".join([head, *(_write_lesson(lesson, scene) for lesson, scene in opened)])
 
 
 def _link(lesson: Lesson) -> str:

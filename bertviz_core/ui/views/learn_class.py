@@ -26,7 +26,7 @@ from bertviz_core.ui.frame.resources import take_turn
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.visitor import read_visitor
 from bertviz_core.ui.views.learn_handout import show_handout
-from edge.classes import LEAD
+from edge.classes import JOIN, LEAD
 from rooms.errors import RefusedError, StoreError
 from rooms.opening import open_rooms
 from rooms.plan import CHOOSE, NUMBER, PICK, Answer, Plan, Question
@@ -41,6 +41,11 @@ _AWAY = "Classes cannot be kept just now: their store does not answer. Try again
 def get_rooms() -> Rooms:
     """The process's."""
     return open_rooms()
+
+
+def show_way_in() -> None:
+    """For who is in a class: the way to its room."""
+    st.html(f'<p class="bv-join">In a class? <a href="{JOIN}/" target="_blank">Join it with its code ›</a></p>')
 
 
 def show_class(view: View, lesson: Lesson) -> None:
