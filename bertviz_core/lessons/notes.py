@@ -116,7 +116,7 @@ answers, nobody sees who said what, and whoever has talked to a neighbour votes 
 **Before.** Open the app under the address that phones use (`--server.address 0.0.0.0`; the room says so if it is
 `localhost`), with the sentence that you want. On *Learn*, open *Class* on a lesson's card, then *Start a class*:
 its steps that can be answered on a phone ({asked} of the {steps} of all lessons) are worked out, which takes up to half
-a minute. *Open the projector's page* leads in a tab of its own; whoever has that address leads, so keep it, and it survives a reload.
+a minute. *Open the projector's page* opens a tab of its own; whoever has that address leads. It survives a reload.
 Nobody needs a name or an account. A room ends at the end of your day, at the latest, and all of it is deleted.
 
 **During.** Phones join with the code or the QR code, also later; *Lock the room* keeps others out. `→` asks, shows the
