@@ -85,7 +85,8 @@ def write_headline(view: View) -> Said:
     parts, limit = {"cosine": apart, "word": tell_token(view.trace.tokens, token)}, {"limit": tell_nowhere(_SAME)}
     alone = left.name == right.name
     ask = "Does it agree with itself" if alone else f"Do {left.short} and {right.short} agree"
-    ask += " on {word}? "
+    without = f", without {view.outcome.yours}" if view.outcome.changed else ""  # which no document's pass takes
+    ask += f" on {{word}}{without}? "
     guesses = [(side, guess) for side in list_sides(left, right) for guess in guess_words(side.trace, token, 1)]
     told = [
         Claim(
