@@ -85,7 +85,7 @@ def read(text):
 
 
 def add_up(table):
-    rows = [*(row for row in table.rows if not row.lead), *table.ends]
+    rows = [row for row in (*table.rows, *table.ends) if not row.lead]
     numbers = [row.cells[-1].text for row in rows if row.cells[-1].text not in ("", "adds 0")]
     return sum(map(read, numbers)), len(rows)
 

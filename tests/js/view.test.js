@@ -49,6 +49,14 @@ test("the chosen token comes into the middle of its bar from wherever that stood
   bar.scrollLeft = 40; // by hand
   bring(6, 600);
   assert.equal(bar.scrollLeft, 40);
+  const tall = makeElement(); // tokens in rows, of which the chosen one's is out of sight
+  tall.box = { left: 0, width: 400, top: 50, height: 100 };
+  chip.found[".bv-cut-tokens"] = tall;
+  document.querySelector = (selector) => (selector.startsWith(".bv-cut-flow") ? chip : null);
+  Object.defineProperty(chip, "box", { get: () => ({ left: 180, width: 40, top: 350 - tall.scrollTop, height: 20 }), configurable: true });
+  chip.dataset.token = "7";
+  bringChosen();
+  assert.equal(chip.box.top + 10, 100);
 });
 
 test("a drawer from below leaves the part of the window above it free, one at the side leaves all of its height", () => {

@@ -204,9 +204,9 @@ def _ease(step: float) -> float:
 
 def _render_token(view: View, i: int, chip: str, guess: str) -> str:
     """One token and what the model reads of it. chip: the token itself; guess: what the model guesses there."""
-    encoding = view.trace.encoding
+    encoding, here = view.trace.encoding, " data-here" if i == view.chosen.token else ""
     return (
-        f'<div class="bv-cut-token">{chip}'
+        f'<div class="bv-cut-token"{here}>{chip}'
         f'<button class="bv-cut-id" data-cell="input_ids[token={i}]">{encoding.ids[i]}</button>'
         f"<span>{encoding.segments[i]}</span><span>{encoding.positions[i]}</span>{guess}</div>"
     )

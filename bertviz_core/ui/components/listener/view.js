@@ -7,23 +7,29 @@ import { DRAWER, findEnd, findMiddle } from "./page.js";
 
 const BAR = 124; // pixels at the top of the window that the app's frame covers
 const SETTLING = 1500; // milliseconds in which charts that are drawn later may push a ring out of sight again
-const CHOSEN = { '.bv-chips [aria-checked="true"]': ".bv-chips", '[class*="st-key-map-here"]': ".st-key-map" };
+const CHOSEN = {
+  '.bv-chips [aria-checked="true"]': ".bv-chips",
+  '[class*="st-key-map-here"]': ".st-key-map",
+  ".bv-cut-flow [data-here]": ".bv-cut-tokens",
+};
 
 /** @type {Record<string, { what: string, place: number }>} */
 const brought = {}; // by what it was searched with
 
-// Of the sentence's tokens in the bar the chosen one comes into view, of the map's stages the page's own; once, so that
-// one may look at others, and again where what came to stand beside it has moved it.
+// Of the sentence's tokens in the bar, and on the page where they are many, the chosen one comes into view, of the map's
+// stages the page's own; once, so that one may look at others, and again where what came beside it has moved it.
 export function bringChosen() {
   for (const [selector, row] of Object.entries(CHOSEN)) {
     const chosen = document.querySelector(selector);
     if (!chosen) continue;
     const [around, before] = [findAround(chosen, row), brought[selector]];
     const what = `${location.pathname} ${chosen.dataset.token}`;
-    const place = around.scrollLeft + chosen.getBoundingClientRect().left - around.getBoundingClientRect().left;
+    const [own, all] = [chosen.getBoundingClientRect(), around.getBoundingClientRect()];
+    const place = around.scrollLeft + own.left - all.left;
     if (before?.what === what && Math.abs(before.place - place) < 2) continue; // pixels are rounded as one scrolls
     brought[selector] = { what, place };
     around.scrollLeft += findMiddle(chosen) - findMiddle(around);
+    around.scrollTop += own.top + own.height / 2 - all.top - all.height / 2;
   }
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -31,6 +31,7 @@ _SAMPLE = 60_000  # numbers of a table that its histogram is drawn from
 Way = tuple[tuple[int, Address], ...]  # the steps of a walk: each with its number in it, and its cell
 _WAY = 10  # steps of the walk that are listed, the last ones
 _NEIGHBOURS = 2  # entries of the vocabulary before and after one
+_AROUND = 7  # tokens before and after one
 
 
 def explain_lookup(view: View, why: Explanation, lookup: Lookup) -> Card:
@@ -171,13 +172,22 @@ def tell_parameter(trace: Trace, cell: Address, values: np.ndarray) -> Said:
 def _explain_input(view: View, cell: Address, way: Way) -> Card:
     trace, token = view.trace, cell.at["token"]
     value = int(trace[cell].item())
-    tokens = "".join(
-        f'<span class="bv-idchip{" bv-hot" if i == token else ""}">{card.escape(text)}<sub>{int(each)}</sub></span>'
-        for i, (text, each) in enumerate(zip(trace.tokens, trace[cell.whole], strict=True))
-    )
+    tokens = _draw_tokens(trace.tokens, trace[cell.whole], token)
     said = f"{name_token(trace.tokens, token)}: {_tell_input(view, cell, value)} The walk ends here."
     table = _list_neighbours(trace, value) if cell.path == "input_ids" else None
     return Card(say(said), table, f'<div class="bv-idchips">{tokens}</div>', more=_list_way(trace, way))
+
+
+def _draw_tokens(tokens: Sequence[str], values: np.ndarray, token: int) -> str:
+    """The tokens around one, each with its value; how many stand before and behind these."""
+    first = max(0, min(token - _AROUND, len(tokens) - 2 * _AROUND - 1))
+    shown = range(first, min(len(tokens), first + 2 * _AROUND + 1))
+    chips = "".join(
+        f'<span class="bv-idchip{" bv-hot" * (i == token)}">{card.escape(tokens[i])}<sub>{int(values[i])}</sub></span>'
+        for i in shown
+    )
+    before, behind = (f"<small>{count} more</small> " if count else "" for count in (first, len(tokens) - shown.stop))
+    return f"{before}{chips}{behind}"
 
 
 def _tell_input(view: View, cell: Address, value: int) -> str:

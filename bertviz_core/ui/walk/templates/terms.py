@@ -44,14 +44,14 @@ _PLACES = {
 }
 
 
-def explain_terms(view: View, why: Explanation, found: Parts, lead: Sequence[Row] = ()) -> Card:
-    """A sum of many terms. lead: what stands above them."""
+def explain_terms(view: View, why: Explanation, found: Parts, rows: int = _ROWS) -> Card:
+    """A sum of many terms. rows: how many of them are listed, at most."""
     many, single = divide(found)
     terms = np.concatenate([group.amounts for group in many])
     bias = float(sum(group.amounts.sum() for group in single)) if single else None
     return Card(
         tell_terms(view.trace, why, terms),
-        list_terms(view, many, single, _ROWS - 2 * len(lead), lead),
+        list_terms(view, many, single, rows),
         draw_terms(terms, bias),
     )
 
@@ -109,15 +109,15 @@ def _leave_out_idle(trace: Trace, why: Explanation) -> Expr:
 
 
 def explain_through(view: View, why: Explanation, found: Parts, below: Below) -> Card:
-    """A number that comes from one sum alone, over a step or two: its own operands, and the terms of that sum."""
+    """A number that comes from one sum alone, over a step or two: the terms of that sum, and then its own operands."""
     trace, source, inside = view.trace, below.why, below.found
     lead = [card.lead(trace, operand, 4) for part in found if part.amount for operand in part.operands]
-    shown = explain_terms(view, source, inside, lead=lead)
+    shown = explain_terms(view, source, inside, _ROWS - 2 * len(lead))
     assert shown.table is not None
     heading = shown.table.heading.replace("Made from", f"The {find_noun(source.cell.path).word} is", 1)
     idle = [operand for part in found if not part.amount for operand in part.operands]
     said = tell_terms(trace, why, np.concatenate([group.amounts for group in divide(inside)[0]]))
-    table = replace(shown.table, heading=heading, ends=[*shown.table.ends, *map(_list_idle, idle)])
+    table = replace(shown.table, heading=heading, ends=[*shown.table.ends, *lead, *map(_list_idle, idle)])
     line = below.expr and write_whole_line(trace, why, below.expr)
     return replace(shown, sentence=said, table=table, line=line)
 
