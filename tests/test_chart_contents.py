@@ -37,7 +37,7 @@ def test_signed_maps_are_symmetric_and_shares_begin_at_nothing():
     largest = float(np.abs(MATRIX).max())
     assert (signed["zmin"], signed["zmax"], signed["colorscale"]) == (-largest, largest, LIGHT.shade("key"))
     assert (share["zmin"], share["zmax"], share["colorscale"]) == (0.0, 0.5, LIGHT.rise("key"))
-    assert share["colorbar"]["ticktext"] == ["≥ 0.5000", "0"] and share["colorbar"]["tickvals"] == [0.5, 0.0]
+    assert share["colorbar"]["ticktext"] == ["≥ 0.5", "0"] and share["colorbar"]["tickvals"] == [0.5, 0.0]
     assert not any(text[0] in "≥≤" for text in signed["colorbar"]["ticktext"])
     assert np.array_equal(signed["z"], MATRIX)
 

@@ -19,14 +19,15 @@ from bertviz_core.figures.base import (
     set_font,
     write_text,
 )
-from bertviz_core.figures.heatmap import make_color_bar
+from bertviz_core.figures.heatmap import make_color_bar, write_end
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, bold, escape
-from bertviz_core.formula.numbers import format_number, format_short
+from bertviz_core.formula.numbers import format_number
 
 _ROW, _SMALL, _MANY = 18, 15, 16  # pixels of a row, and of one where there are more rows than the last
 _GAP = 0.035  # between two blocks, of the width
 _TOP, _BOTTOM = 26, 42
+_BAR = 60  # pixels: the length of a colour bar
 _STRIPS = {"yaxis": (0.0, 0.52), "yaxis2": (0.58, 0.76), "yaxis3": (0.82, 1.0)}  # the products, the weights, the input
 
 
@@ -108,15 +109,15 @@ def _make_scale(block: Block, across: tuple[float, float], end: float, colors: P
     return make_color_bar(block.values, -end, end, colors) | {
         "x": left + width / 2,
         "xanchor": "center",
-        "len": 0.55 * width,
+        "len": _BAR,
+        "yref": "paper",
         "y": 0,
-        "yanchor": "top",
         "ypad": 8,
         "tickvals": [-end, end],
         "tickangle": 0,
         "ticktext": [
-            f"{'≤ ' if block.values.min(initial=0) < -end else ''}{format_short(-end)}",
-            f"{'≥ ' if block.values.max(initial=0) > end else ''}{format_short(end)}",
+            f"{'≤ ' if block.values.min(initial=0) < -end else ''}{write_end(-end)}",
+            f"{'≥ ' if block.values.max(initial=0) > end else ''}{write_end(end)}",
         ],
     }
 
@@ -192,9 +193,9 @@ def _set_strips(products: np.ndarray, colors: Palette) -> dict[str, Any]:
 
 def _name_strips(names: tuple[str, str, str], colors: Palette) -> list[Spec]:
     """The rows' names at their left, from top to bottom."""
-    font = {"size": 12, "color": colors.text}
+    font, place = {"size": 12, "color": colors.text}, {"xanchor": "right", "yanchor": "middle", "xshift": -6}
     return [
-        write_text(name, 0, sum(_STRIPS[axis]) / 2, font, xref="paper", yref="paper", xanchor="right", xshift=-6)
+        write_text(name, 0, sum(_STRIPS[axis]) / 2, font, xref="paper", yref="paper", **place)
         for name, axis in zip(names, ("yaxis3", "yaxis2", "yaxis"), strict=True)
     ]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from bertviz_core.figures.base import Chart, Spec, make_chart, name_rows, pack, set_axis, set_font, write_text
-from bertviz_core.figures.heatmap import make_color_bar
+from bertviz_core.figures.heatmap import KEY_HEIGHT, make_color_bar
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, bold
 from bertviz_core.formula.numbers import format_short
@@ -140,16 +140,16 @@ def draw_parts(parts: np.ndarray, names: Sequence[str], end: float, colors: Pale
         "zmax": end,
         "colorscale": colors.shade(FFN),
         "ygap": 4,
-        "colorbar": {**make_color_bar(parts, -end, end, colors), "len": 0.5, "x": 0.9},
+        "colorbar": {**make_color_bar(parts, -end, end, colors), "x": 0.98},
         "name": "parts",
         "hovertemplate": Rich("%{y}<br>component %{x}<br><b>%{z:.4g}</b><extra></extra>"),
     }
     return make_chart(
         [drawn],
-        count * _ROW + 60,
+        count * _ROW + KEY_HEIGHT + 22,
         colors,
         right=_NUMBERS,
-        top=38,
+        top=KEY_HEIGHT,
         bottom=22,
         annotations=_write_lengths(parts, colors),
         yaxis={**name_rows(names, colors), "autorange": False, "range": [count - 0.5, -0.5]},

@@ -13,10 +13,12 @@ from bertviz_core.figures.margins import measure_text
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, escape
 from bertviz_core.figures.tints import tint_cell
-from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.numbers import format_short
 
 ROW_HEIGHT, MIN_HEIGHT, MAX_HEIGHT = 22, 150, 620
-FRAME = 100  # pixels above and below the rows
+FRAME = 72  # pixels above and below the rows
+KEY_HEIGHT = 26  # pixels of the colour bar above a map, with its numbers
+_BAR = 96  # pixels: the length of a colour bar
 CLEAR = 20  # pixels from the columns' entries to their name, where the usual few would let them touch
 _GAPS = 24  # with more rows or columns than this, gaps between them would bleach the colours
 _LETTER = 8  # pixels of one of the name's
@@ -104,7 +106,7 @@ def draw_heatmap(
         height or min(MAX_HEIGHT, max(MIN_HEIGHT, count * ROW_HEIGHT + FRAME)),
         colors,
         right=8 if numbers else 34,
-        top=8 if numbers else 36,
+        top=8 if numbers else KEY_HEIGHT,
         left=_leave_room(rows, name_inside),
         annotations=[
             *([_name_rows(rows, colors, name_inside)] if rows.name else []),
@@ -218,28 +220,32 @@ def _mark(
 def make_color_bar(values: np.ndarray, low: float, high: float, colors: Palette) -> Spec:
     """The colour bar, with its ends (and 0) printed; an end that values go beyond says so."""
     above, below = np.nanmax(values, initial=0.0) > high, np.nanmin(values, initial=0.0) < low
-    texts = {high: f"{'≥ ' if above else ''}{_write_end(high)}", 0.0: "0"}
+    texts = {high: f"{'≥ ' if above else ''}{write_end(high)}", 0.0: "0"}
     if low:
-        texts[low] = f"{'≤ ' if below else ''}{_write_end(low)}"
+        texts[low] = f"{'≤ ' if below else ''}{write_end(low)}"
     return {
         "tickvals": list(texts),
         "ticktext": list(texts.values()),
         "ticklabeloverflow": "allow",
         "tickangle": 0,
         "orientation": "h",
-        "thickness": 8,
-        "len": 0.6,
+        "thickness": 6,
+        "lenmode": "pixels",
+        "len": _BAR,
         "x": 1,
         "xanchor": "right",
         "xpad": 0,
+        "yref": "container",  # so that it makes no room for itself
         "y": 1,
-        "yanchor": "bottom",
-        "ypad": 6,
+        "yanchor": "top",
+        "ypad": 2,
         "outlinewidth": 0,
         "tickfont": set_font(colors.text, 12),
     }
 
 
-def _write_end(end: float) -> str:
-    """An end of the scale; of a scale to 1 that is no number of the pass, and has no digits to show."""
-    return f"{end:.0f}".replace("-", "\N{MINUS SIGN}") if abs(end) == 1 else format_number(end)
+def write_end(end: float) -> str:
+    """An end of the scale, of which two digits are worth reading."""
+    rounded = float(f"{end:.1e}")
+    plain = 1e-3 <= abs(rounded) < 1e5
+    return f"{rounded:,g}".replace("-", "\N{MINUS SIGN}") if plain else format_short(rounded)

@@ -19,7 +19,7 @@ from bertviz_core.figures.base import (
     set_font,
     write_text,
 )
-from bertviz_core.figures.heatmap import make_color_bar
+from bertviz_core.figures.heatmap import KEY_HEIGHT, make_color_bar
 from bertviz_core.figures.palette import Palette, Scale
 from bertviz_core.figures.texts import Rich
 from bertviz_core.formula.numbers import format_short
@@ -66,7 +66,7 @@ def draw_projection(shown: Projection, row: int, colors: Palette) -> Chart:
         ],
         min(_MAX_HEIGHT, height * 9 + 190),
         colors,
-        top=48,
+        top=KEY_HEIGHT,
         right=30,
         bottom=44,
         annotations=[name],
@@ -109,7 +109,7 @@ def draw_cut(
         ],
         max(280, heads * 18 + 190),
         colors,
-        top=48,
+        top=KEY_HEIGHT,
         right=30,
         **_set_cut_axes([i * width for i in range(heads)], merged, colors),
         shapes=[

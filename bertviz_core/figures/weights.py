@@ -56,7 +56,7 @@ def draw_weights(
         cell=(query, key) if inside else None,
     )
     row, top = max(LOWEST, min(ROW, HIGHEST // count)), measure_top(words)
-    scale = {**chart.traces[0]["colorbar"], "y": 0, "yanchor": "top"}
+    scale = {**chart.traces[0]["colorbar"], "yref": "paper", "y": 0, "ypad": 6}
     shades = {position: float(values[query - start, position - start]) / end for position in texts}
     ticks = Side("key", words, start).ticks(count, max(1, -(-count * _APART // _ACROSS)))
     rows = Side("query", words, start).ticks(count, -(-_DOWN // row))
