@@ -61,20 +61,20 @@ def open_card(
     with cover(str(where)) if covered else nullcontext(), st.container(border=True, key=f"panel-{key}", gap=None):
         with st.container(horizontal=True, gap=None, wrap=False, key=f"card-head-{key}"):
             st.html(_render_head(told, f"{where}  {shape}".strip(), color))
-            with st.container(horizontal=True, width="content", gap=None, wrap=False):
-                tools = st.container(horizontal=True, width="content", gap=None, wrap=False)
-                show_menu(
-                    "Address and code",
-                    f"code-{key}",
-                    partial(_show_about, told, str(where), shape, code),
-                    icon=":material/code:",
-                    help="Address and code",
-                )
+            tools = st.container(horizontal=True, width="content", gap=None, wrap=False)
         if told.formula:
             show_formula(told.formula, key, told.source, told.worked)
         if told.worked and not covered:
             offer_number(told.worked)
         yield tools
+        with tools:  # the last sign of all, behind those that were put there meanwhile
+            show_menu(
+                "Address and code",
+                f"code-{key}",
+                partial(_show_about, told, str(where), shape, code),
+                icon=":material/code:",
+                help="Address and code",
+            )
 
 
 def _render_head(told: Heading, where: str, color: str) -> str:
