@@ -24,7 +24,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.responses import StreamingResponse as Stream
 from starlette.routing import BaseRoute, Route
 
-from edge.classes import FILES, JOIN, LARGEST_SAID, LEAD
+from edge.classes import FILES, JOIN, LARGEST_SAID, LEAD, LINK
 from edge.pace import Pace
 from edge.streamlit_files import find_static
 from rooms.codes import SECRET, is_code
@@ -76,6 +76,7 @@ class Serving:
         pages: list[tuple[str, Handler]] = [
             (f"/{JOIN}", _lead_on),
             (f"/{JOIN}/", partial(give, name="join.html")),
+            (f"/{JOIN}/{LINK}", partial(give, name="go.html")),
             (f"/{JOIN}/{{code}}", partial(give, name="join.html")),
             (f"/{LEAD}/{{code}}", partial(give, name="lead.html")),
             (f"/{LEAD}/{{code}}/code.svg", _draw_code),

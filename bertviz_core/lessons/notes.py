@@ -127,6 +127,10 @@ three quarters are right at once, go on without a second vote. Of fewer than fiv
 answer is told. *Open on the page* shows the numbers in the app. At the end the table says what was understood least,
 and what may stand behind it; *Export CSV* saves counts, no persons.
 
+**At home, or in pairs.** *A link for students*, below the lessons on *Learn*, opens a lesson about one of your
+sentences, another one for each student, and leaves out what you take away, such as *What if*. It is text alone: nothing
+is stored, and behind the `#` the sentences are told to no server before one is chosen.
+
 **When the network fails.** A phone keeps what was not sent and sends it as soon as it can; one that slept catches up.
 A server that restarts keeps its rooms. If phones do not reach the machine at all, take hands: the questions on the
 projector work without them, and the handout has the same tasks on paper.

@@ -54,15 +54,19 @@ def _show_link() -> None:
 
 def _show_code() -> None:
     """The link, what it leads to, and its code."""
-    link = _write_link()
     limits = _tell_limits()
     what = "All that you see stands" if not limits else "All that you see but the model stands"
     st.markdown(f"{what} in this link: the sentence, the place, the changes, the explained number.")
     for limit in limits:
         st.warning(limit, icon=":material/warning:")
+    show_code(_write_link())
+
+
+def show_code(link: str) -> None:
+    """A link to copy, and as a code for phones, if it is not too long for one."""
     st.code(link, language=None, wrap_lines=True)
     if len(link) > _LONGEST_CODE:
-        st.caption("The sentence is too long for a code that a phone could read.")
+        st.caption("The link is too long for a code that a phone could read.")
         return
     picture = io.BytesIO()
     segno.make(link, error="m").save(picture, kind="svg", scale=4, border=2, light="#fff", nl=False)

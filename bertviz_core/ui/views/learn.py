@@ -20,6 +20,7 @@ from bertviz_core.ui.frame.lesson_strip import show_dots, show_way
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.views.learn_class import show_class
 from bertviz_core.ui.views.learn_handout import show_handout, show_keys
+from bertviz_core.ui.views.learn_link import show_link_maker
 from bertviz_core.ui.views.learn_pictures import render_picture
 from bertviz_core.ui.views.learn_quiz import count_given, render_answers, show_quiz
 
@@ -79,7 +80,9 @@ def show_catalogue(view: View) -> None:
                 st.html(render_picture(lesson.name, scene))
                 _show_card(view, i, lesson, list_answered(lesson, scene))
     show_quiz(scene)
-    show_keys(view)
+    with st.container(horizontal=True, gap="small"):
+        show_keys(view)
+        show_link_maker(view)
 
 
 def _show_card(view: View, number: int, lesson: Lesson, answered: tuple[Answered, ...]) -> None:
