@@ -32,16 +32,16 @@ _LABELLED_COLUMNS = 40  # with more columns than this, words would collide
 class Side:
     """One side of a heat map: the axis's name, and either words for its entries or the index of the first.
 
-    step: how many indices lie from one entry to the next; angle: at which words stand below columns; dtick: indices
-    from one printed one to the next, if not as it fits; standoff: pixels from the columns' entries to their name;
-    labelled: its entries are printed.
+    step: how many indices lie from one entry to the next; angle: at which words stand below columns, "auto" as it fits;
+    dtick: indices from one printed one to the next, if not as it fits; standoff: pixels from the columns' entries to
+    their name; labelled: its entries are printed.
     """
 
     name: str
     words: Sequence[str] | None = None
     start: float = 0
     step: int = 1
-    angle: int = -45
+    angle: int | str = -45
     dtick: int | None = None
     standoff: int = 6
     labelled: bool = True

@@ -258,7 +258,7 @@ def count_numbers(s: Scene) -> Truth:
     sizes = {a: math.prod(s.trace.shape(a)) for a in shown}
     inside = [a for a in shown if ".layer." in a]
     counts = [sizes[a] * (len(s.layers) if a in inside else 1) for a in shown]
-    return Truth([points(x=list(range(len(counts))), y=counts)])
+    return Truth([points(x=counts, y=list(range(len(counts))))])
 
 
 @truth("notation", "names-shares")
@@ -269,7 +269,7 @@ def shares_of_names(s: Scene) -> Truth:
         if ".layer." not in address or f".layer.{s.layer}." in address:
             stages.setdefault(stage, []).append(find_names(address))
     rows = [stages[stage] for stage in Stage if stage in stages]
-    found = [[sum(bool(getattr(names, source)) for names in held) / len(held) for held in rows] for source in SOURCES]
+    found = [[sum(bool(getattr(names, source)) for names in held) / len(held) for source in SOURCES] for held in rows]
     return Truth([Map(np.array(found))], np.array(found))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from textwrap import wrap
 
 import numpy as np
 import streamlit as st
@@ -15,7 +14,6 @@ from bertviz_core.documents import DOCUMENTS
 from bertviz_core.documents.names import SOURCES
 from bertviz_core.figures.bars import draw_counts
 from bertviz_core.figures.heatmap import Side, draw_heatmap
-from bertviz_core.figures.texts import Rich, escape
 from bertviz_core.formula.dims import AXES, CONCAT, HEAD, HEAD_DIM
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import INPUT, NORM, PARAMETER
@@ -31,7 +29,7 @@ from bertviz_core.ui.panels.panel import format_shape
 
 _KINDS = {"all": "All", "steps": "Steps", "parameters": "Parameters", "inputs": "Inputs", "axes": "Axes"}
 _SOURCES = f"{len(DOCUMENTS)} documents and {len(SOURCES) - len(DOCUMENTS)} code bases"
-_MAP, _LINE = 240, 11  # pixels: the height of the map of who names what; letters of a line below it
+_MAP = 260  # pixels: the height of the map of who names what
 _FORMULAS = "formulas"
 _WHERE = {_FORMULAS: "In formulas", "code": "In code"}
 _NAMED = {_FORMULAS: IN_FORMULAS, "code": IN_CODE}  # the sources
@@ -78,14 +76,20 @@ def show_lengths(view: View) -> Derived:
 def show_coverage(view: View) -> Derived:
     """Which part of each stage's quantities every source has a name for."""
     groups = {group: rows for group, rows in _list_groups(view).items() if group.page and rows}
-    shares = np.array([[_count_names(rows, (source,)) / len(rows) for rows in groups.values()] for source in SOURCES])
-    sources, titles = list(SOURCES.values()), [group.title for group in groups]
-    stages = [Rich("<br>".join(map(escape, wrap(title, _LINE, break_long_words=False)))) for title in titles]
+    shares = np.array([[_count_names(rows, (source,)) / len(rows) for source in SOURCES] for rows in groups.values()])
+    sources, stages = list(SOURCES.values()), [group.title for group in groups]
     return Derived(
         "names-shares",
         "Who names what",
         draw_heatmap(
-            shares, Side("", sources), Side("", stages, angle=0), view.colors, NORM, share=True, end=1.0, height=_MAP
+            shares,
+            Side("", stages),
+            Side("", sources, angle="auto"),
+            view.colors,
+            NORM,
+            share=True,
+            end=1.0,
+            height=_MAP,
         ),
         Origin(
             "the glossary",
@@ -93,7 +97,7 @@ def show_coverage(view: View) -> Derived:
             r"s = n_{\mathrm{named}} / n",
             "of each stage’s quantities the part that a source has a name for",
         ),
-        values=Values(shares, sources, titles),
+        values=Values(shares, stages, sources),
     )
 
 
