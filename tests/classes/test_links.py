@@ -19,7 +19,7 @@ def test_a_link_says_what_it_leads_to_behind_what_servers_are_told():
     place = urlsplit(link)
     assert (place.netloc, place.path, place.query) == ("bert.test", "/app/join/go", "")
     assert parse_qs(place.fragment) == {
-        "page": ["attention"], "lesson": ["attention"], "hide": ["whatif,pages"], "text": SENTENCES,
+        "page": ["attention"], "lesson": ["attention"], "without": ["whatif,pages"], "text": SENTENCES,
     }  # fmt: skip
     assert (
         len(write_link("https://bert.test/learn", LESSONS[0], ["When in Rome, do as the [MASK] do."] * 4, [], "")) < 400
@@ -49,7 +49,7 @@ def test_each_student_is_given_one_sentence_and_the_pages_lack_what_was_taken_aw
         expect(page.get_by_role("button", name=name)).to_have_count(0)
     page.get_by_role("button", name="2", exact=True).click()
     page.wait_for_url(re.compile("step=2"))
-    assert "hide=whatif" in page.url
+    assert "without=whatif" in page.url
     window.close()
 
 

@@ -76,13 +76,13 @@ test("numbers stand in their order, and the right ones are marked once the answe
 });
 
 test("a teacher's link leads to its lesson with one of its sentences, the same one for the same browser", () => {
-  const read = link.read("#page=attention&lesson=attention&hide=whatif%2Cpages&text=a%20%26%20b&text=c%23d");
-  assert.deepEqual(read, { page: "attention", lesson: "attention", hide: "whatif,pages", model: "", sentences: ["a & b", "c#d"] });
+  const read = link.read("#page=attention&lesson=attention&without=whatif%2Cpages&text=a%20%26%20b&text=c%23d");
+  assert.deepEqual(read, { page: "attention", lesson: "attention", without: "whatif,pages", model: "", sentences: ["a & b", "c#d"] });
   assert.deepEqual([0, 0.49, 0.5, 0.99].map((chance) => link.choose(read.sentences, null, chance)), ["a & b", "a & b", "c#d", "c#d"]);
   assert.equal(link.choose(read.sentences, "c#d", 0), "c#d");
   assert.equal(link.choose(read.sentences, "of another link", 0), "a & b");
   assert.equal(link.choose([], null, 0.5), "");
-  assert.equal(link.write(read, "a & b"), "../attention?text=a+%26+b&lesson=attention&step=1&hide=whatif%2Cpages");
+  assert.equal(link.write(read, "a & b"), "../attention?text=a+%26+b&lesson=attention&step=1&without=whatif%2Cpages");
   for (const hash of ["", "#", "#page=javascript:alert(1)", "#page=..%2Fx", "#page=a", "#page=learn&lesson=A"]) assert.equal(link.read(hash), null, hash);
 });
 

@@ -48,9 +48,9 @@ LAYER, HEAD, TOKEN, KEY_TOKEN = Key("layer", ""), Key("head", ""), Key("token", 
 WALK = Key("walk", "", LONGEST)  # the cells walked through
 OPEN = Key("open", "", LONGEST)  # the folds that are open
 LESSON, STEP = Key("lesson", ""), Key("step", "")  # what is asked: a lesson's name, and the number of its step
-HIDE = Key("hide", "")  # the controls that whoever made a link has taken away, by name
+WITHOUT = Key("without", "")  # the controls that whoever made a link has taken away, by name
 # No widget has one of these as its key.
-UNDRAWN = (MASK, CHANGES, AGAINST, LAYER, HEAD, TOKEN, KEY_TOKEN, WALK, OPEN, LESSON, STEP, HIDE)
+UNDRAWN = (MASK, CHANGES, AGAINST, LAYER, HEAD, TOKEN, KEY_TOKEN, WALK, OPEN, LESSON, STEP, WITHOUT)
 COMMON = (TEXT, PAIR, MODEL, PAD, SHOW, FORMULAS, *UNDRAWN)  # what stands in the URL of every page
 FIXED = (TEXT, MODEL)  # what a link always says: what is usual may be another where and when it is opened
 

@@ -30,7 +30,7 @@ from bertviz_core.ui.frame.findings import Wanted, show_finding
 from bertviz_core.ui.frame.folds import are_many_open
 from bertviz_core.ui.frame.follow import forget_followed
 from bertviz_core.ui.frame.hidden import write_hidden
-from bertviz_core.ui.frame.keys import AGAINST, HIDE, SHOW, VIEW, WALK
+from bertviz_core.ui.frame.keys import AGAINST, SHOW, VIEW, WALK, WITHOUT
 from bertviz_core.ui.frame.labels import escape_markdown, tell_padding
 from bertviz_core.ui.frame.lesson import is_covered, is_step_costly, open_lesson, show_cover
 from bertviz_core.ui.frame.lesson_strip import show_lesson, tell_unknown
@@ -78,7 +78,7 @@ def _run(show_drawer: Callable[[View], None]) -> None:
     forget_followed()
     forget_teller()
     beside = info.explains or bool(state.read(WALK))
-    st.html(style.write_css(style.read_colors(), MARKS + write_hidden(state.read(HIDE)), beside=beside))
+    st.html(style.write_css(style.read_colors(), MARKS + write_hidden(state.read(WITHOUT)), beside=beside))
     frame = st.container(key="frame", gap=None)
     with frame:
         _early(key="early")  # the browser loads what draws components while the first real one is still worked out

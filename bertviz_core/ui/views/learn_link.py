@@ -11,7 +11,7 @@ from bertviz_core.lessons.catalogue import LESSONS
 from bertviz_core.lessons.lesson import Lesson
 from bertviz_core.ui.frame import menu, state
 from bertviz_core.ui.frame.hidden import CONTROLS
-from bertviz_core.ui.frame.keys import HIDE, LESSON, MODEL, TEXT, Key
+from bertviz_core.ui.frame.keys import LESSON, MODEL, TEXT, WITHOUT, Key
 from bertviz_core.ui.frame.share import show_code
 from bertviz_core.ui.frame.view import View
 from edge.classes import JOIN, LINK
@@ -48,7 +48,7 @@ def _show(view: View) -> None:
 def write_link(here: str, lesson: Lesson, sentences: list[str], hidden: list[str], model: str) -> str:
     """The link. here: the address of the page Learn; model: "" for the usual one."""
     says = [("page", lesson.steps[0].page), (LESSON.name, lesson.name)]
-    says += [(HIDE.name, ",".join(hidden))] if hidden else []
+    says += [(WITHOUT.name, ",".join(hidden))] if hidden else []
     says += [(MODEL.name, model)] if model else []
     says += [(TEXT.name, each) for each in sentences]
     return f"{here.rsplit('/', 1)[0]}/{JOIN}/{LINK}#{urlencode(says, quote_via=quote)}"
