@@ -179,7 +179,9 @@ def test_what_a_session_keeps_is_found_as_by_its_keys():
         st.text_input("Word", "usual", key="word")
         st.session_state["none"] = None
         names = ("runs", "word", "none", "neither", "set before")
-        st.session_state["told"] = [(find_kept(name, "-"), st.session_state.get(name, "-")) for name in names]
+        st.session_state["told"] = [
+            (find_kept(st.session_state, name, "-"), st.session_state.get(name, "-")) for name in names
+        ]
 
     at = AppTest.from_function(look)
     at.session_state["set before"] = 5

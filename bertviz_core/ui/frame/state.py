@@ -22,17 +22,17 @@ Sent = Mapping[str, Any] | None  # what a component of ours has sent, by the nam
 
 def read(key: Key[T]) -> T:
     """What a widget says, or what else is remembered; the usual value where nothing is."""
-    return find_kept(key.name, key.usual)
+    return find_kept(st.session_state, key.name, key.usual)
 
 
 def find(key: Key[T]) -> T | None:
     """The same; None where nothing is remembered."""
-    return find_kept(key.name, None)
+    return find_kept(st.session_state, key.name, None)
 
 
 def holds(key: Key[Any]) -> bool:
     """Whether anything is remembered."""
-    return find_kept(key.name, _NOTHING) is not _NOTHING
+    return find_kept(st.session_state, key.name, _NOTHING) is not _NOTHING
 
 
 def write(key: Key[T], value: T) -> None:

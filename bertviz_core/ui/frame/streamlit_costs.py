@@ -15,13 +15,13 @@ from functools import lru_cache, partial, wraps
 from threading import Lock
 from typing import Any
 
-import streamlit as st
 from streamlit.cursor import Cursor
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements import html
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent, get_script_run_ctx
+from streamlit.runtime.state import SessionStateProxy
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 
 from bertviz_core.ui.frame.streamlit_inside import wrap_once
@@ -194,7 +194,7 @@ def _look_at_begin(look_through: Callable[[str], bool]) -> Callable[[str], bool]
 # What is read of a session's state.
 
 
-def find_kept(key: str, usual: Any) -> Any:
+def find_kept(session: SessionStateProxy, key: str, usual: Any) -> Any:
     """What a session remembers under a key, or else `usual`, without what Streamlit does around it for each key: it
     takes a lock, looks whether the browser asks for something else, and writes a sentence of what is not there.
 
@@ -202,9 +202,9 @@ def find_kept(key: str, usual: Any) -> Any:
     """
     context = get_script_run_ctx(suppress_warning=True)
     if context is None:
-        return st.session_state.get(key, usual)
+        return session.get(key, usual)
     state = context.session_state._state
     if key in state._key_id_mapper:  # a widget's: that is told as the browser and its form have it
-        return st.session_state.get(key, usual)
+        return session.get(key, usual)
     found = state._new_session_state.get(key, _NOTHING)
     return state._old_state.get(key, usual) if found is _NOTHING else found
