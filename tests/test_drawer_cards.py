@@ -332,3 +332,11 @@ def test_a_gate_tells_how_much_of_a_number_below_0_it_lets_through(rome):
     value = rome[f"{LAYER}.intermediate.activation[token=8,intermediate={i}]"].item()
     said = tell(rome, f"{LAYER}.intermediate.activation[token=8,intermediate={i}]")
     assert said.endswith(f"That is {100 * value / row[i]:.0f} % of it: the rest is held back.")
+
+
+def test_where_a_gate_lets_nothing_through_there_is_no_rest(rome):
+    relu = rome.with_changes({f"{LAYER}.intermediate.activation": "relu"})
+    i = int((rome[f"{LAYER}.intermediate.dense[token=8]"] < -1).argmax())
+    assert tell(relu, f"{LAYER}.intermediate.activation[token=8,intermediate={i}]").endswith(
+        "That is 0 % of it: all of it is held back."
+    )

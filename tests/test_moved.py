@@ -37,7 +37,8 @@ def test_arrows_lead_from_before_to_after(rome, monkeypatch, start):
     assert said[0].startswith(f"**What if:** {own_name}") and f" Most changes {largest_name}: " in said[0]
     assert own == write(float(rome[cell]), float(changed[cell]))
     assert largest == write(float(before[most]), float(after[most]))
-    small = abs(float(changed[cell]) - float(rome[cell])) < 0.05 * np.abs(after - before).max()
+    moves = abs(float(changed[cell]) - float(rome[cell]))
+    small = moves < 0.05 * np.abs(after - before).max() and moves < 0.05 * abs(float(rome[cell]))
     assert (" hardly changes, " in said[0]) == small
 
 
@@ -53,3 +54,16 @@ def test_a_weight_is_told_in_percent_between_words(rome, monkeypatch, query, key
     panel = Address("encoder.layer.2.attention.self.probs").fix(head=3)
     moved.show_moved(look(rome, changed), panel, panel.fix(query=query, key=key))
     assert heard[0].replace("\N{NO-BREAK SPACE}", " ").replace("\\", "").startswith(f"**What if:** {said}")
+
+
+def test_a_number_that_is_lost_does_not_hardly_change(rome, monkeypatch):
+    """However small it was beside others of its tensor that are lost as well."""
+    heard = []
+    monkeypatch.setattr(moved.st, "caption", heard.append)
+    changed = rome.with_changes({"encoder.layer.2.attention.self.probs[head=0]": 0.0})
+    panel = Address("encoder.layer.2.attention.self.context")
+    row = np.abs(rome[panel.fix(token=8)][:32])
+    i = int(row.argmin())
+    assert 0 < row[i] < 0.05 * np.abs(rome[panel][:, :32]).max()
+    moved.show_moved(look(rome, changed), panel, panel.fix(token=8, concat=i))
+    assert " → 0. Most changes " in heard[0] and "hardly" not in heard[0]

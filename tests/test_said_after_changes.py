@@ -168,6 +168,14 @@ SAID = {
         "layers", {f"{L3}.attention.self.probs[head=7]": 0.0}, {"show": "Difference"},
         "after layer 3", "in hundredths for ",
     ),
+    "a direct path that is divided by more than a standard deviation": (
+        "add_norm", {f"{L3}.output.LayerNorm.normalized": "epsilon=0.1"}, {},
+        "each LayerNorm divides the embedding by √(σ² + ε).", None,
+    ),
+    "a mean that is 0 but for rounding": (
+        "add_norm", {f"{L3}.output.LayerNorm.normalized": "epsilon=0.1"}, FORWARD,
+        "but here not all have them. This token's has mean 0 and variance 0.", None,
+    ),
     "a direct path that is cut": (
         "add_norm", {f"{L3}.output.residual": "no-residual"}, {},
         "Behind a place where a change cuts this path, nothing of the embedding is left: 0.", None,

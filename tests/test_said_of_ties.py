@@ -11,7 +11,7 @@ from bertviz_core.formula.address import parse
 from bertviz_core.sharing import findings
 from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.views.overview_stops import list_stops
-from bertviz_core.ui.walk.templates.ranks import tell_match
+from bertviz_core.ui.walk.templates.ranks import tell_match, tell_rank
 from tests.test_put import opened
 from tests.test_said_after_changes import read_all
 
@@ -101,3 +101,34 @@ def test_how_often_a_source_has_a_name_is_not_how_many_names_there_are():
 def test_numbers_that_are_not_compared_are_not_said_to_stand_beside_ours():
     said = show("notebook", {}, text="Go home.")
     assert "each beside ours" not in said and "to compare where model and sentence are the notebook’s" in said
+
+
+def test_numbers_that_share_a_place_are_counted(bundled):
+    """All 32 components of a head that is set to zero are 0: none of them alone has a place."""
+    own = "encoder.layer.3.attention.self"
+    trace = bv.run(bundled, "Go home.", changes={f"{own}.probs[head=2]": 0.0})
+    row = np.abs(np.asarray(trace[f"{own}.context"])[2])
+    assert ((row == 0) == (np.arange(384) // 32 == 2)).all()
+    for i in (64, 95):
+        assert tell_rank(trace, parse(f"{own}.context[token=2,concat={i}]")).text == (
+            " It is the 353rd largest in size of 384, like 31 others."
+        )
+    place = int((row > row[100]).sum()) + 1
+    assert re.fullmatch(
+        rf" It is the {place}\w\w largest in size of 384\.",
+        tell_rank(trace, parse(f"{own}.context[token=2,concat=100]")).text,
+    )
+
+
+@pytest.mark.parametrize(("head", "also"), [(1, True), (11, False)])
+def test_a_share_that_is_written_as_before_is_said_to_be_one(bundled, head, also):
+    """Nor is a token told twice that is the same before and after."""
+    changes = {f"encoder.layer.4.attention.self.probs[head={head}]": 0.0}
+    text = "The doctor told the nurse that [MASK] was tired."
+    at = opened("predictions", changes, text=text, token="7")
+    trace = bv.run(bundled, text, changes=changes)
+    probs = [float(one["cls.predictions.probs"][7].max()) for one in (trace.before, trace)]
+    assert (f"{probs[0]:.2f}" == f"{probs[1]:.2f}") == also
+    assert (", also " in at.title[0].value) == also and " before your change; " in at.title[0].value
+    [told] = [each.value for each in at.caption if each.value.startswith("Entries in the top")]
+    assert told == "Entries in the top 10 before or after your change."

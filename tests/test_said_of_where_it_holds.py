@@ -18,6 +18,7 @@ from tests.canvas import look
 from tests.factory import random_checkpoint
 from tests.test_drawer_said import open_drawer
 from tests.test_put import opened, tell
+from tests.test_said_after_changes import read_all
 
 OWN = "encoder.layer.2.attention.self"
 RAIN, DOGS, HELLO = "Rain fell on us.", "The dog that bit the dog ran from the dog.", "Hello"
@@ -114,3 +115,15 @@ def test_two_halves_that_are_divided_by_their_sum_are_no_longer_halves(bundled):
     for trace, told in ((before, False), (after, True)):
         view = look(before, trace)
         assert ("so that they are no longer halves" in _make_origin(view, np.ones((6, 13, 13))).meaning) == told
+
+
+@pytest.mark.parametrize(("kind", "reads", "lacks"), [
+    ("pretraining", "BERT can read and predict only these. ", "BERT's pooler reads the first token."),
+    ("question-answering", "BERT can read only these. ",
+     "BERT's pooler, which this checkpoint lacks, reads the first token."),
+])  # fmt: skip
+def test_what_a_checkpoint_lacks_is_not_said_to_do_something(tmp_path, monkeypatch, kind, reads, lacks):
+    monkeypatch.setenv("BERTVIZ_MODELS", str(random_checkpoint(tmp_path, kind=kind)))
+    place = {"text": "the cat", "pair": "sat on the mat", "layer": "1"}
+    for page, said in (("tokenization", reads), ("sentence", lacks)):
+        assert said in read_all(opened(page, {}, **place))

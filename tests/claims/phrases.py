@@ -69,7 +69,7 @@ PHRASES = {
         "sentence_answer": ["has at most ", "the score of \\[CLS\\] alone"],
         "tokenization": ["takes the longest piece in", "the longest candidate in", "The search for the longest piece"],
         "tokenization_inputs": [", the most this model can read"],
-        "tokenization_vocabulary": ["can read and predict only these"],
+        "tokenization_vocabulary": ["only these. "],
     },
     "the first in an order, or nothing but": {
         "documents_alignment": ["The first layer again"],

@@ -19,7 +19,7 @@ from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import draw_difference, draw_moved_bars
 
 _SHARES = "probs"  # ends the name of what is a part of a whole
-_HARDLY = 0.05  # of the largest change of the tensor: a smaller one is hardly any
+_HARDLY = 0.05  # of the largest change of the tensor, and of the number itself: a smaller change is hardly any
 _PLACES = (1, 2, 3, 4)  # decimals of a percentage
 
 
@@ -55,7 +55,7 @@ def show_moved(view: View, address: Address, start: Address) -> None:
     arrow, most = (_write_arrow(address, *ends) for ends in ((before, after), (far.before, far.after)))
     if before == after:
         said = f"{own} stays at {_write(address, after)}."
-    elif abs(after - before) < _HARDLY * abs(far.after - far.before):
+    elif abs(after - before) < _HARDLY * min(abs(far.after - far.before), abs(before)):
         said = f"{own} hardly changes, {arrow}."
     else:
         said = f"{own}: {arrow}."

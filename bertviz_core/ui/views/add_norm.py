@@ -40,6 +40,7 @@ _NORMED = Key("normed", "")
 _TINTED = ("sum", "normalized")  # the strips with a band around the mean
 _LEARNED = (".weight", ".bias")
 _LITTLE = 0.01  # of a standard deviation: what is hardly anything
+_ROUNDED = 1e-6  # what single precision may leave of a mean of 0, of numbers about as large as 1
 
 
 def show_norm(view: View) -> None:
@@ -147,9 +148,11 @@ def _tell_forgotten(view: View, norm: Address) -> str:
             "length of a vector is gone, and these two numbers are all that is lost."
         )
     own = rows[view.chosen.token]
+    mean = float(own.mean())
+    centred = abs(mean) < _ROUNDED  # what rounding leaves of 0 is no mean
     return (
         "LayerNorm is there to give every vector mean 0 and variance 1, but here not all have them. This token's has "
-        f"mean {format_number(float(own.mean()))} and variance {format_number(float(own.var()))}."
+        f"mean {format_number(0.0 if centred else mean)} and variance {format_number(float(own.var()))}."
     )
 
 
@@ -221,8 +224,8 @@ def show_post_or_pre(view: View) -> Derived:
             NORM,
             r"\begin{aligned} \text{post:}\ y &= \mathrm{LN}(x + f(x)) \\ \text{pre:}\ y &= x + f(\mathrm{LN}(x)) "
             r"\\ \text{factor} &= \textstyle\prod 1 / \sqrt{\sigma^2 + \varepsilon} \end{aligned}",
-            "BERT normalizes after adding (post-LayerNorm), so each LayerNorm divides the embedding by a standard "
-            "deviation. With pre-LayerNorm the residual connection leaves it unchanged: factor 1. The chart "
+            "BERT normalizes after adding (post-LayerNorm), so each LayerNorm divides the embedding by "
+            "√(σ² + ε). With pre-LayerNorm the residual connection leaves it unchanged: factor 1. The chart "
             f"multiplies all factors so far, following residual connections only and leaving out γ.{cut}",
         ),
         values=Values(np.array([factors]), ["factor"], names),

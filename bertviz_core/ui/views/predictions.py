@@ -99,11 +99,9 @@ def show_moved(view: View) -> None:
                 ],
             )
         )
-        st.caption(
-            f"Entries in the top {TOP} before or after {view.outcome.yours}. The token was "
-            f"“{escape_markdown(found.before.tokens[token])}” "
-            f"before and is “{escape_markdown(found.after.tokens[token])}” now."
-        )
+        was, now = (escape_markdown(one.tokens[token]) for one in (found.before, found.after))
+        other = "" if was == now else f" The token was “{was}” before and is “{now}” now."
+        st.caption(f"Entries in the top {TOP} before or after {view.outcome.yours}.{other}")
 
 
 def _render_softmax(trace: Trace, token: int) -> str:

@@ -53,7 +53,8 @@ def write_headline(view: View) -> Said:
     first: list[Claim] = [Claim("likeliest", "{word} **{share}**", parts, Relation.HIGHEST, probs, (best,))]
     if view.outcome.changed and view.outcome.show != BEFORE:
         was = {"was": tell_percent(view.outcome.before[PROBS.fix(token=token)][best])}
-        first.append(Claim("likeliest before", f", {{was}} before {view.outcome.yours}", was))
+        also = "also " if was["was"].text == parts["share"].text else ""
+        first.append(Claim("likeliest before", f", {also}{{was}} before {view.outcome.yours}", was))
     tied = tell_tied("likeliest tie", "**{count} of {all} words** tie at **{share}**", probs)
     return say(question, choose(tied, say(*first, *(_tell_next(probs, best, word, i) for word, _, i in others))))
 

@@ -142,7 +142,8 @@ def show_one_vector(view: View) -> Derived:
             NORM,
             r"m = \frac{1}{n} \sum_{t=1}^{n} X^{(L)}_{t,:} \quad \cos(x, y) = "
             r"\frac{x \cdot y}{\lVert x \rVert \, \lVert y \rVert}",
-            "BERT's pooler reads the first token. To compare texts, the mean of a text's tokens is often used instead: "
+            f"BERT's pooler{'' if _DENSE in trace else ', which this checkpoint lacks,'} reads the first token. "
+            "To compare texts, the mean of a text's tokens is often used instead: "
             "two texts are similar if the cosine of their means is near 1. Padding is left out.",
             write_cosine(vectors[-2], vectors[-1], pair),
             "Reimers & Gurevych 2019, Sentence-BERT (mean pooling)",

@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import vocabulary
+from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.analysis.vocabulary import CONTAINS, EMPTY, IDS, PIECE, PREFIX, SPECIAL, UNUSED, WHOLE
 from bertviz_core.errors import InputError
 from bertviz_core.figures.bars import draw_counts
@@ -47,7 +48,8 @@ def show_census(view: View) -> Derived:
             "the tokenizer's files",
             EMBEDDING,
             rf"{VOCAB.latex} = \sum_{{\mathrm{{kind}}}} n_{{\mathrm{{kind}}}}",
-            "BERT can read and predict only these. An entry's id is its row in the word embedding matrix.",
+            f"BERT can read {'and predict ' if PROBS in view.trace else ''}only these. "
+            "An entry's id is its row in the word embedding matrix.",
             worked=f"{VOCAB.latex} = {' + '.join(map(str, found.values()))} = {total}",
         ),
         values=Values(np.array([list(found.values())]), ["rows"], list(found)),

@@ -74,5 +74,6 @@ def tell_curve(trace: Trace, why: Explanation, applied: Apply, x: float) -> Said
         whole = Claim("what a gate lets through whole", form, {"x": parts["x"], "where": parts["where"]})
         return say(whole, tell_rank(trace, why.cell))
     share = {"share": Part(let, format_percent)}
-    then = "this one fires" if x > 0 else "the rest is held back"
+    held = "the rest is held back" if let else "all of it is held back"
+    then = "this one fires" if x > 0 else held
     return say(made, Claim("how much a gate lets through", f" That is **{{share}}** of it: {then}.", share))

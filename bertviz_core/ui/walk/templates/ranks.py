@@ -7,7 +7,7 @@ import numpy as np
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
-from bertviz_core.formula.texts import write_ordinal
+from bertviz_core.formula.texts import write_count, write_ordinal
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.walk import card
 
@@ -40,13 +40,20 @@ def tell_match(trace: Trace, cell: Address) -> Said:
 
 
 def _tell_place(row: np.ndarray, i: int, first: str, later: str) -> Said:
-    """first: a sentence about the first of all; later: what stands behind "It is the" of another."""
+    """first: a sentence about the first of all; later: what stands behind "It is the" of another.
+
+    Numbers that are equal, as all those of a head that is set to zero, share the first of their places.
+    """
     parts = {"place": Part(int((row > row[i]).sum()) + 1, write_ordinal), "all": card.count(len(row))}
     alone = {"value": Part(float(row[i]), format_number), "all": parts["all"]}
     if parts["place"].value == 1:
         shared = Claim("none before it", " None of {all} is before it.", parts)
         return choose(Claim(f"first: {later}", f" {first}", alone, Relation.LARGEST, row, (i,)), shared)
-    return say(Claim(later, f" It is the {later}.", parts))
+    alike = int((row == row[i]).sum()) - 1
+    if not alike:
+        return say(Claim(later, f" It is the {later}.", parts))
+    parts["alike"] = Part(alike, lambda count: write_count(count, "other"))
+    return say(Claim(f"{later}, shared", f" It is the {later}, like {{alike}}.", parts))
 
 
 def _read_row(trace: Trace, cell: Address) -> np.ndarray | None:
