@@ -113,6 +113,7 @@ def test_a_visitor_is_counted_from_the_wish_to_the_answer_also_over_a_broken_con
     assert guest.waits == [wait] and wait.end < math.inf
 
 
+@pytest.mark.slow
 def test_a_visitor_beside_an_attack(server, monkeypatch):
     async def attack(*_):
         return {"sent": 1}

@@ -149,6 +149,7 @@ def test_a_link_beside_an_open_menu_leads_to_its_page(app, menu, beside):
     assert app.title == beside
 
 
+@pytest.mark.slow
 def test_a_download_holds_the_numbers_of_the_trace(app, bundled, tmp_path):
     app.open("attention", **CHOICE, open="maps")
     files = {}

@@ -13,9 +13,14 @@ from tests.factory import random_checkpoint
 from tests.small_pass import FOLDER
 
 TESTS = sorted((Path(__file__).parent / "js").glob("*.test.js"))
+LONG = "record.test.js"  # as long as half of the others together
 
 
-@pytest.mark.parametrize("file", TESTS, ids=lambda file: file.name.removesuffix(".test.js"))
+@pytest.mark.parametrize(
+    "file",
+    [pytest.param(each, marks=[pytest.mark.slow] if each.name == LONG else []) for each in TESTS],
+    ids=[each.name.removesuffix(".test.js") for each in TESTS],
+)
 def test_modules(file):
     done = node(
         ["--test", "--test-reporter=spec", str(file)],
