@@ -56,7 +56,7 @@ test("when the keyboard leaves a chart nothing of its cursor is left, and no tok
   assert.deepEqual([plot.pointer.children.length, lit.at(-1)], [0, null]);
 });
 
-test("what the explained number is made of is marked, each cell beside its neighbour, but none over another's mark", () => {
+test("what the explained number is made of is framed, but for cells that a frame would hide", () => {
   const mark = (wide, ...columns) => {
     const { plot, listener } = openPlot(wide);
     listener.data.operands = columns.map((key) => `p[head=1,query=0,key=${key}]`);
@@ -64,7 +64,8 @@ test("what the explained number is made of is marked, each cell beside its neigh
     return plot.marks.children.map(({ style }) => style.left);
   };
   assert.deepEqual(mark(400, 0, 1, 3), ["0px", "100px", "300px"]);
-  assert.deepEqual(mark(12, 0, 1, 2, 3), ["-2.5px"]); // cells of 3 pixels, and marks of 8
+  assert.deepEqual(mark(48, 0, 1), ["0px", "12px"]);
+  assert.deepEqual(mark(44, 0, 1), []);
 });
 
 test("in the spotlight all rows but one are veiled, with their names; none where the token has no row", () => {

@@ -12,6 +12,7 @@ import { writeNumber } from "../shared/numbers.js";
 import { measureAxis, nameSubplot } from "../shared/plotly_inside.js";
 
 export const LEAST = 8; // pixels of the smallest mark
+export const RIM = 2; // pixels from a dot to its mark
 
 export class Offer {
   /** @type {{ rows: number[], keys: number[] } | undefined} */ tokens;

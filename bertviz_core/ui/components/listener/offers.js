@@ -7,7 +7,7 @@ import { isSameCell, readAddress } from "../shared/address.js";
 import { clampIndex } from "../shared/clamp.js";
 import { writeNumber } from "../shared/numbers.js";
 import { listTraces, measureAxis } from "../shared/plotly_inside.js";
-import { LEAST, Offer, plain } from "./offer.js";
+import { LEAST, Offer, plain, RIM } from "./offer.js";
 
 class Cells extends Offer {
   /** @param {Trace} trace @param {Point[]} points @param {Axis} xaxis @param {Axis} yaxis */
@@ -203,7 +203,7 @@ class Points extends List {
   /** @param {{ row: number }} given */
   box({ row }) {
     const { x, y, mrc = 0 } = this.points[row]; // a marker's radius is known once it has been drawn
-    const half = Math.max(mrc + 2, LEAST / 2);
+    const half = Math.max(mrc + RIM, LEAST / 2);
     const [across, down] = [this.xaxis.c2p(x), this.yaxis.c2p(y)];
     const box = this.makeBox(across, across, down, down, 2 * half);
     return box && { ...box, round: true };

@@ -10,10 +10,10 @@ import { clamp, clampIndex } from "../shared/clamp.js";
 import { makeElement } from "../shared/element.js";
 import { WORTH, writeNumber } from "../shared/numbers.js";
 import { findPointerLayer, findTicks, hears, isDrawn, measureAxis, writeInFull } from "../shared/plotly_inside.js";
-import { LEAST } from "./offer.js";
+import { RIM } from "./offer.js";
 import { listOffers } from "./offers.js";
 
-const NEAR = 2; // pixels between two marks, below which the second would lie over what the first one marks
+const FRAMED = 12; // pixels; what is smaller a frame would hide
 const LOUPE = 40; // pixels; what is smaller is first chosen by a touch, then explained
 /** @type {("left" | "top" | "width" | "height")[]} */
 const SIDES = ["left", "top", "width", "height"];
@@ -252,7 +252,7 @@ export class Plot {
     const outline = (name) => ({ offer, place }) => makeMark(name, offer.box(place));
     const boxes = operands.flatMap((address) => this.list(address).map(({ offer, place }) => offer.box(place)));
     this.marks.replaceChildren(
-      ...keepApart(boxes).flatMap((box) => makeMark("bv-operand", box)),
+      ...boxes.filter(isLarge).flatMap((box) => makeMark("bv-operand", box)),
       ...this.list(cell).flatMap(outline("bv-ring")),
     );
     this.drawVeil();
@@ -314,25 +314,10 @@ function isBetween(down, box) {
   return box !== null && !box.round && down >= box.top && down <= box.top + box.height;
 }
 
-// The boxes but those that would cover an earlier one's bar or cell: bars of a pixel may stand closer than their marks.
-/** @param {(Mark | null)[]} boxes */
-function keepApart(boxes) {
-  /** @type {Mark[]} */
-  const kept = [];
-  for (const box of boxes) if (box && !kept.some((one) => isOver(one, box))) kept.push(box);
-  return kept;
-}
-
-/** @param {Mark} one @param {Mark} other */
-function isOver(one, other) {
-  return meet(one.left, one.width, other.left, other.width) && meet(one.top, one.height, other.top, other.height);
-}
-
-// Whether two stretches meet: neighbouring cells touch, what was made as long as a mark must be keeps a distance.
-/** @param {number} from @param {number} long @param {number} from2 @param {number} long2 */
-function meet(from, long, from2, long2) {
-  const apart = Math.max(long, long2) <= LEAST ? NEAR : -1;
-  return Math.abs(from + long / 2 - from2 - long2 / 2) < (long + long2) / 2 + apart;
+// Whether what a box is around is large enough for a frame of its own.
+/** @param {Mark | null} box */
+function isLarge(box) {
+  return box !== null && Math.min(box.width, box.height) - (box.round ? 2 * RIM : 0) >= FRAMED;
 }
 
 // A mark over a box; none where the box cannot be seen.
