@@ -9,7 +9,6 @@ import pytest
 
 import bertviz_core as bv
 from bertviz_core.formula.address import parse
-from bertviz_core.formula.numbers import format_number
 from bertviz_core.lessons.catalogue import find_lesson
 from bertviz_core.lessons.handout import Handout, write_handout
 from bertviz_core.lessons.marking import tell_right, work_out
@@ -148,7 +147,8 @@ def test_tokens_that_a_change_masks_are_said_to_count_where_numbers_moved():
     before = bv.run(bv.load_model("bundled"), HELLO)
     where = "encoder.layer.3.intermediate.activation"
     far = np.abs(before.with_changes(changes)[where].astype(float) - before[where])
-    assert f"the mean absolute change is {format_number(far.mean())}" in read(at)[0]
+    token, neuron = np.unravel_index(far.argmax(), far.shape)
+    assert f"Most changes “{before.tokens[token]}”, neuron {neuron}: " in read(at)[0]
     assert moved not in hear("feed_forward", {f"{where}[token=1]": 0.0}, HELLO, pad="9", layer="3")
 
 
