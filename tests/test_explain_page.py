@@ -154,3 +154,13 @@ def test_signs_that_turn_or_split_text_are_spelled(page):
     text = opened(page, "\u202eabc\n\n**x**~embeddings.sum[token=1,hidden=1]")
     crumbs = text[text.index("bv-crumbs") :]
     assert "\u202e" not in crumbs and "⟨U+202E⟩abc" in crumbs and "\n\n" not in crumbs[: crumbs.index("</nav>")]
+
+
+def test_where_no_number_is_one_spelled_like_it_is_a_button_and_so_is_the_way_back():
+    for label, walk in (("Show embeddings.sum", "embeddings.sum[token=3,hidden=5]"), ("Back to", "")):
+        page = AppTest.from_file(APP, default_timeout=60)
+        opened(page, "embeddings[token=3,hidden=5]")
+        said = [message.value.replace("\\", "") for message in page.info]
+        assert said == ["There is no number at this address, but at one spelled like it."]
+        next(each for each in page.button if each.label.replace("\\", "").startswith(label)).click().run()
+        assert not page.exception and page.session_state["walk"] == walk

@@ -18,11 +18,20 @@ def suggest_address(path: str, known: Iterable[str]) -> str:
     layer, leaf = _split_number(path)
     if layer is not None and layer >= layers:
         return f"there is no layer {layer}: the layers are 0 to {layers - 1}"
-    spelled = {place.leaf: place.path for place in places if place.layer in (None, layer or 0)}
-    near = [spelled[each] for each in get_close_matches(leaf, spelled, _NEAR, _CLOSENESS)]
+    near = _find_near(places, layer, leaf)
     if not near:
         return f"an address looks like {places[0]}"
     return f"did you mean {near[0]}?" + (f" Near it too: {', '.join(near[1:])}" if near[1:] else "")
+
+
+def find_meant(path: str, known: Iterable[str]) -> list[str]:
+    """The known paths that are spelled most like one that is not, the likest first."""
+    return _find_near([Address(each) for each in known], *_split_number(path))
+
+
+def _find_near(places: Iterable[Address], layer: int | None, leaf: str) -> list[str]:
+    spelled = {place.leaf: place.path for place in places if place.layer in (None, layer or 0)}
+    return [spelled[each] for each in get_close_matches(leaf, spelled, _NEAR, _CLOSENESS)]
 
 
 def _split_number(path: str) -> tuple[int | None, str]:

@@ -15,6 +15,7 @@ import streamlit as st
 
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address, Where
+from bertviz_core.tracing.hints import find_meant
 from bertviz_core.ui.frame import choices, site, state, url
 from bertviz_core.ui.frame.bar import NOTHING_BESIDE
 from bertviz_core.ui.frame.keys import Key
@@ -124,12 +125,27 @@ def _show_refused(view: View, way: tuple[Where, ...], error: AddressError) -> No
         f"{render_crumbs(view.trace, way)}"
         '<h2 id="bv-drawer-title" tabindex="-1">This number cannot be explained here</h2>'
     )
-    with st.container(key="drawer-body"):
-        st.info(escape_markdown(str(error)), icon=":material/info:")
+    with st.container(key="drawer-body"), st.container(gap="small"):
+        meant = _find_meant(view, cell)
+        said = "There is no number at this address, but at one spelled like it." if meant else str(error)
+        st.info(escape_markdown(said), icon=":material/info:")
+        if meant:
+            label = escape_markdown(f"Show {meant}")
+            st.button(label, type="primary", on_click=choices.open_drawer, args=([*way[:-1], meant],))
+        st.button("Back to the page’s number", on_click=choices.open_drawer, args=([],))
         elsewhere = find_other_page(url.read_page(), cell)
         if elsewhere:
             site.show_link(site.get_page(elsewhere), f"Page: {site.get_page(elsewhere).title}")
         _show_address_field(str(cell))
+
+
+def _find_meant(view: View, cell: Where) -> Address | None:
+    """The number whose address is spelled most like one that is in no pass."""
+    trace = view.trace
+    if not isinstance(cell, Address) or cell.path in trace.addresses:
+        return None
+    near = (Address(path).fix(**dict(cell.index)) for path in find_meant(cell.path, trace.addresses))
+    return next((each for each in near if is_cell(each, trace)), None)
 
 
 def _show_told(view: View, told: Told, way: tuple[Where, ...], own: bool) -> None:
