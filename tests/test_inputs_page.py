@@ -50,7 +50,7 @@ def tokens(at):
 def chips(at):
     """The tokens of the first picture: text, id, segment, position; and what a click would put into the URL."""
     body = next(text for text in html(at) if 'class="bv-cut' in text)
-    cards = body.split('<div class="bv-cut-token">')[1:]
+    cards = re.split('<div class="bv-cut-token"[^>]*>', body)[1:]
     found = [re.findall(r"<(?:button|span)[^>]*>([^<]*)<", card)[:4] for card in cards]
     return found, [(re.search(r'data-choose="mask=([^"]*)"', card) or [None, None])[1] for card in cards]
 
@@ -102,7 +102,7 @@ def test_every_token_is_guessed_without_being_asked_for(rome):
 
 def cut_cards(at):
     body = next(text for text in html(at) if 'class="bv-cut' in text)
-    return body.split('<div class="bv-cut-token">')[1:]
+    return re.split('<div class="bv-cut-token"[^>]*>', body)[1:]
 
 
 def test_a_guess_that_is_not_known_yet_has_its_room(monkeypatch):
