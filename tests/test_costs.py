@@ -19,6 +19,7 @@ from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.ui.frame import streamlit_costs
+from tests.loops import run_alone
 
 
 def test_places_are_copied_apart_from_what_goes_on(monkeypatch):
@@ -74,7 +75,7 @@ def test_the_loop_is_woken_once_for_what_is_said_until_it_wakes(monkeypatch):
         await asyncio.sleep(0.01)
         return woken, loop.woken
 
-    assert asyncio.run(talk()) == (2, 3)
+    assert run_alone(talk()) == (2, 3)
     assert called == [0, 1, 2, "no", 3, "other", 4]
 
 
@@ -93,7 +94,7 @@ def test_nothing_is_lost_or_changes_places_where_threads_speak_while_the_loop_li
         await asyncio.gather(*(asyncio.to_thread(speak, speaker) for speaker in heard))
         await asyncio.sleep(0.05)
 
-    asyncio.run(listen())
+    run_alone(listen())
     assert list(heard.values()) == [list(range(2_000))] * 3
 
 

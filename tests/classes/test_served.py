@@ -17,6 +17,7 @@ from served import ROOT, serving
 from rooms.opening import WHERE, open_rooms
 from tests.classes.plans import PLAN, run_postgres
 from tests.edge import ask
+from tests.loops import run_alone
 from tests.nginx import need_nginx
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("class")]
@@ -104,7 +105,7 @@ def test_no_answer_of_thirty_phones_is_lost_or_counted_twice(served):
     server, rooms = served
     opened = rooms.open(PLAN, "", 4e9)
     lead, heard = Lead(server.url, opened), Heard()
-    told = asyncio.run(hold_class(server, lead, heard))
+    told = run_alone(hold_class(server, lead, heard))
     phones, votes = rooms.count(opened.code)
     assert phones == PHONES and told["over"] and len(told["after"]) == 2
     counted = {(*at, answer): times for at, each in votes.items() for answer, times in each.items()}
