@@ -64,10 +64,13 @@ def test_a_page_is_printed_by_the_browser_of_the_machine(models, tmp_path):
 def test_learn_gives_the_sheet_and_to_the_teacher_the_key(chromium, server):
     with visit(chromium, server, fresh=True) as app:
         app.open("learn", text="The <b>cat</b> sat on the [MASK].", changes="embeddings.position_embeddings:0")
-        with app.page.expect_download() as sheet:
-            app.page.locator(".st-key-panel-learn-words").get_by_role("button", name="Handout").click()
         with app.rerun():
-            app.page.get_by_role("button", name="For the teacher").click()
+            app.page.locator(".st-key-panel-learn-words").get_by_role("button", name="Class").click()
+        with app.page.expect_download() as sheet:
+            app.page.locator(".st-key-learn-handout-card-words").get_by_role("button").click()
+        app.page.keyboard.press("Escape")
+        with app.rerun():
+            app.page.get_by_role("button", name="handouts with key").click()
         with app.page.expect_download() as keyed:
             app.page.get_by_role("button", name="From the last vector to a word").click()
         query = {"text": "The <b>cat</b> sat on the [MASK].", "model": "bundled"}
