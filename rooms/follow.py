@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
-from rooms.errors import RefusedError
+from rooms.errors import RefusedError, StoreError
 from rooms.state import tell_phones
 from rooms.store import Rooms
 
@@ -66,7 +66,8 @@ class Follower:
         self._listeners += 1
         try:
             if channel.version is None:
-                await self.refresh(code)
+                with suppress(StoreError):  # who listens then hears nothing, and comes again
+                    await self.refresh(code)
             said = None
             while True:
                 changed = channel.changed
@@ -99,7 +100,7 @@ class Follower:
         swept = time.monotonic()
         while True:
             await asyncio.sleep(LOOK_S)
-            with suppress(Exception):  # the store may be away for a while; it is asked again
+            with suppress(StoreError, RefusedError):  # the store may be away for a while; it is asked again
                 if self._channels:
                     await self._compare()
                 if time.monotonic() - swept > SWEEP_S:

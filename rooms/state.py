@@ -68,7 +68,7 @@ def tell_lead(room: Room, phones: int, votes: Votes) -> dict[str, Any]:
         return told
     question, now = plan.questions[course.place], votes.get((course.place, course.vote), {})
     answered = sum(now.values())
-    told["answered"], told["few"] = answered, answered < FEWEST
+    told["answered"] = answered
     if course.stage == TOLD or (answered >= FEWEST and (course.stage != ASK or course.bars)):
         told["counts"] = list_counts(question, now)
     if course.stage == TOLD:

@@ -111,13 +111,13 @@ lessons, and tells nothing before its last question: for one lesson take the sli
 ## A class on phones
 
 You ask, everybody answers on a phone, and the projector shows how the answers are spread. Not hands: everybody
-answers, nobody sees who said what, and whoever has talked to a neighbour votes once more, which is when most is learnt.
+answers, nobody sees who said what, and whoever has talked to a neighbour votes once more.
 
 **Before.** Open the app under the address that phones use (`--server.address 0.0.0.0`; the room says so if it is
 `localhost`), with the sentence that you want. On *Learn*, open *Class* on a lesson's card, then *Start a class*:
 its steps that can be answered on a phone ({asked} of the {steps} of all lessons) are worked out, which takes up to half
 a minute. *Open the projector's page* opens a tab of its own; whoever has that address leads. It survives a reload.
-Nobody needs a name or an account. A room ends at the end of your day, at the latest, and all of it is deleted.
+Nobody needs a name or an account. A room ends with your day, and all of it is deleted.
 
 **During.** Phones join with the code or the QR code, also later; *Lock the room* keeps others out. `→` asks, shows the
 answers, tells the answer, and goes on; `←` goes back; `A` asks once more; `B` shows bars as answers come in, which

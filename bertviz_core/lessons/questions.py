@@ -21,9 +21,7 @@ from bertviz_core.lessons.marking import (
 )
 from bertviz_core.lessons.scene import Scene
 
-MOST_ANSWERS = (
-    80  # to pick from; the 72 heads of the bundled model are among what is asked for, pairs of tokens are not
-)
+MOST_ANSWERS = 80  # to pick from: each head of a model of six layers, but not each pair of tokens
 
 
 @dataclass(frozen=True)

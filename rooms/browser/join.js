@@ -57,7 +57,7 @@ function showForm(why = "") {
     make("p", {}, "Type the code that your teacher shows."), field, told,
     make("button", { class: "button main" }, "Join"),
     make("p", { class: "faint", style: "margin-top: 18px" }, "No name, no account. Your teacher sees how many chose what, not who. The class and its " +
-      "counts are deleted at the end of the day.")));
+      "counts are deleted when it ends.")));
   field.focus();
 }
 
@@ -224,7 +224,7 @@ const SCREENS = {
     const right = Object.values(mine.right).filter(Boolean).length;
     return {
       body: [head("That was the last question"), make("p", {}, answered.size ? `You had ${right} of ${now.count} right.` : "You have answered none."),
-        make("p", { class: "faint" }, "This stays on your phone alone. The class and its counts are deleted at the end of the day.")],
+        make("p", { class: "faint" }, "This stays on your phone alone. The class and its counts are deleted when it ends.")],
       end: [make("a", { class: "button", href: "../learn" }, "All lessons")], say: "That was the last question.",
     };
   },

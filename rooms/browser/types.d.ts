@@ -27,6 +27,6 @@ export interface Row {
 }
 
 export interface Lead extends Room {
-  line: string; link: string; locked: boolean; bars: boolean; phones: number; answered?: number; few?: boolean; counts?: Counts; right?: number;
+  line: string; link: string; locked: boolean; bars: boolean; phones: number; answered?: number; counts?: Counts; right?: number;
   first?: number; after?: Row[];
 }

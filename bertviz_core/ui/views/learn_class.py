@@ -12,27 +12,23 @@ import streamlit as st
 
 from bertviz_core.errors import BertvizError
 from bertviz_core.formula.texts import write_count
-from bertviz_core.lessons.handouts import list_place
 from bertviz_core.lessons.lesson import Choose, Lesson, Number
 from bertviz_core.lessons.marking import fill
 from bertviz_core.lessons.questions import Asked, list_questions
-from bertviz_core.lessons.scene import Scene
 from bertviz_core.ui.frame import menu, state
-from bertviz_core.ui.frame.keys import AGAINST, CHANGES, LESSON, OPEN, PAIR, SHOW, STEP, TEXT, WALK, Key
+from bertviz_core.ui.frame.keys import LESSON, PAIR, STEP, TEXT, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.lesson import make_scene
-from bertviz_core.ui.frame.link import list_whole_query
 from bertviz_core.ui.frame.resources import take_turn
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.visitor import read_visitor
-from bertviz_core.ui.views.learn_handout import show_handout
+from bertviz_core.ui.views.learn_handout import list_pass, show_handout
 from edge.classes import JOIN, LEAD
 from rooms.errors import RefusedError, StoreError
 from rooms.opening import open_rooms
 from rooms.plan import CHOOSE, NUMBER, PICK, Answer, Plan, Question
 from rooms.store import Opened, Rooms
 
-LEFT_OUT = (CHANGES, AGAINST, SHOW, WALK, OPEN)  # a lesson asks about the pass without them
 _STARTED: Key[Mapping[str, Opened]] = Key("learn-classes", {})
 _AWAY = "Classes cannot be kept just now: their store does not answer. Try again in a minute."
 
@@ -73,9 +69,9 @@ def _show_start(view: View, lesson: Lesson) -> None:
         state.write(_STARTED, {**state.read(_STARTED), lesson.name: started})
         st.rerun(scope="fragment")
     st.html(
-        f'<p>Code <b class="bv-class-code">{started.code}</b>. It ends tonight. You lead it by this link:'
-        f'</p><p><a class="bv-button" href="{LEAD}/{started.code}#{started.secret}" target="_blank">Open the projector'
-        "’s page ›</a></p>"
+        f'<p>Code <b class="bv-class-code">{started.code}</b>. It ends by itself; the projector’s page says when. You '
+        f'lead it by this link:</p><p><a class="bv-button" href="{LEAD}/{started.code}#{started.secret}" '
+        'target="_blank">Open the projector’s page ›</a></p>'
     )
     if st.button("Start another", key=f"learn-class-again-{lesson.name}", type="tertiary"):
         state.write(_STARTED, {name: each for name, each in state.read(_STARTED).items() if name != lesson.name})
@@ -99,7 +95,7 @@ def _start(view: View, lesson: Lesson) -> Opened | None:
 
 
 def find_midnight() -> datetime:
-    """When this day ends for who opens a class: at least an hour from now, so that an evening's class is not cut."""
+    """When this day ends for who opens a class; in its last hour an hour later: an evening's class is not cut."""
     now = datetime.now(UTC) - timedelta(minutes=st.context.timezone_offset or 0)
     end = now.replace(hour=23, minute=59, second=0, microsecond=0)
     if end - now < timedelta(hours=1):
@@ -112,14 +108,14 @@ def make_plan(view: View, lesson: Lesson) -> Plan:
     scene = make_scene(view)
     questions = tuple(_make_question(lesson, asked) for asked in list_questions(lesson, scene))
     line = f"{write_count(len(questions), 'question')} · {lesson.minutes} min"
-    return Plan(lesson.title, line, questions, f"learn?{urlencode(_list_query(scene))}")
+    return Plan(lesson.title, line, questions, f"learn?{urlencode(list_pass(scene))}")
 
 
 def _make_question(lesson: Lesson, asked: Asked) -> Question:
     ask, step = asked.step.ask, asked.step
     kind = CHOOSE if isinstance(ask, Choose) else NUMBER if isinstance(ask, Number) else PICK
     own = "" if asked.own else f"About the lesson’s own sentence, “{lesson.text}” "
-    link = {**_list_query(asked.scene), LESSON.name: lesson.name, STEP.name: str(asked.number)}
+    link = {**list_pass(asked.scene), LESSON.name: lesson.name, STEP.name: str(asked.number)}
     if not asked.own:
         link = {**link, TEXT.name: lesson.text}
         link.pop(PAIR.name, None)
@@ -148,9 +144,3 @@ def _write_headline(asked: Asked) -> str:
         return f"{asked.worked.key:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
     token = asked.answers[int(asked.place)].token
     return asked.key.rstrip(".") if token is None else asked.scene.quote(token)
-
-
-def _list_query(scene: Scene) -> dict[str, str]:
-    """What leads to the pass that is asked about."""
-    query = {**list_whole_query(), **list_place(scene)}
-    return {name: value for name, value in query.items() if name not in {key.name for key in LEFT_OUT}}

@@ -62,7 +62,11 @@ def _write_link(lesson: Lesson, scene: Scene) -> str:
     """To the first step, with all that decides about the pass; nothing where no address is known."""
     if not st.context.url:
         return ""
-    query = {**list_whole_query(), **list_place(scene), LESSON.name: lesson.name, STEP.name: "1"}
-    for key in _LEFT_OUT:
-        query.pop(key.name, None)
+    query = {**list_pass(scene), LESSON.name: lesson.name, STEP.name: "1"}
     return f"{st.context.url.rsplit('/', 1)[0]}/{lesson.steps[0].page}?{urlencode(query)}"
+
+
+def list_pass(scene: Scene) -> dict[str, str]:
+    """What a link says that leads to the pass that is asked about."""
+    query, left_out = {**list_whole_query(), **list_place(scene)}, {key.name for key in _LEFT_OUT}
+    return {name: value for name, value in query.items() if name not in left_out}
