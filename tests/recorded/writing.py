@@ -1,7 +1,7 @@
 """Writes all that an app shows as lines of text, and finds where two records differ.
 
-Words are compared exactly. Numbers may differ as much as another processor's rounding makes them: by one unit of the
-last digit that is written.
+Words are compared exactly. Numbers, in whichever of the app's forms they are written, may differ as much as another
+processor's rounding makes them: by one unit of the last digit that is written, or by what single precision cannot tell.
 """
 
 import base64
@@ -19,7 +19,7 @@ from PIL import Image
 from tests.derived.reading import decode
 
 _FEW = 12  # numbers of an array that are written; of more, what they add up to in two ways
-_NOTHING = 1e-5  # what is smaller is left by rounding
+_ROUNDED = 2e-6  # so far may roundings of single precision put a sum of some numbers, the largest below 10
 _ENORMOUS, _FLAGS = 1e9, 0.3  # what is no number is read as one of this size; so many may be none
 _BLOCK = re.compile(
     r"\s*(?=<(?:div|p|li|ul|ol|tr|table|figure|section|details|summary|button|svg|path|rect|text|line|h\d)\b)"
@@ -31,7 +31,11 @@ _ALIKE = re.compile(  # on every card: the glossary's meanings, and the signs th
 _RENDERED = re.compile(r'(<div class="bv-formula-line" data-tex="[^"]*").*?(?=</div>)', re.DOTALL)
 _IMAGE = re.compile(r"data:image/(?:png|svg\+xml);base64,([\w+/=]+)")
 _PACKED = re.compile(r"[A-Za-z0-9+/]+={0,2}")
-_NUMBER = re.compile(r"(?<![\w.#])[-−]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-−+]?\d+)?(?!\w|\.\d)")
+_POWER = re.compile(r"e|·10|\\times 10\^")  # before the power of ten
+_NUMBER = re.compile(
+    r"(?<![\w.#])[-−]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-−+]?\d+|·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|\\times 10\^\{-?\d+\})?(?!\w|\.\d)"
+)
+_PLAIN = str.maketrans("−⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "--0123456789", ",{}")
 _LEFT_OUT = {
     *("id", "pageScriptHash", "deferredFileId"),  # which Streamlit gives
     *(
@@ -179,8 +183,13 @@ def _agree(one: str, other: str) -> bool:
 def _is_near(one: str, other: str) -> bool:
     if one == other:
         return True
-    if not any("." in text or "e" in text for text in (one, other)):
+    if not any("." in text or _POWER.search(text) for text in (one, other)):
         return False  # whole numbers are counted, not computed
-    a, b = (float(text.replace(",", "").replace("−", "-")) for text in (one, other))
-    unit = max(10.0 ** -len(text.partition(".")[2].partition("e")[0]) for text in (one, other))
-    return abs(a - b) <= 1.01 * unit or max(abs(a), abs(b)) < _NOTHING or abs(a - b) <= 1e-3 * abs(a)
+    (a, unit), (b, other_unit) = map(_read, (one, other))
+    return abs(a - b) <= max(1.01 * max(unit, other_unit), _ROUNDED, 1e-3 * abs(a))
+
+
+def _read(text: str) -> tuple[float, float]:
+    """A number in any of the forms in which one is written, and the unit of its last digit."""
+    factor, _, power = _POWER.sub("e", text).translate(_PLAIN).partition("e")
+    return float(f"{factor}e{power or 0}"), 10.0 ** (int(power or 0) - len(factor.partition(".")[2]))
