@@ -9,7 +9,8 @@ import streamlit as st
 from bertviz_core.figures.bars import draw_bars, draw_curve
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.palette import choose_palette
-from bertviz_core.ui.components import list_colors, load_component
+from bertviz_core.ui.components.colors import list_colors
+from bertviz_core.ui.components.loading import load_component
 from bertviz_core.ui.frame.chart import show_chart
 
 st.set_page_config(layout="wide")

@@ -12,9 +12,9 @@ from bertviz_core.formula.functions import Apply
 from bertviz_core.formula.markup import write_html
 from bertviz_core.formula.short import write_short
 from bertviz_core.formula.steps import walk_nodes
+from bertviz_core.showing.canvas_stops import list_stops
+from bertviz_core.showing.canvas_strips import TITLES
 from bertviz_core.ui.frame.view import SHOWN
-from bertviz_core.ui.views.overview_stops import list_stops
-from bertviz_core.ui.views.overview_strips import TITLES
 from tests.canvas import Drawn, draw, look, pick
 from tests.factory import random_checkpoint
 from tests.test_canvas import read_count

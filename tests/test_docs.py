@@ -29,7 +29,7 @@ README, CONTRIBUTING = ROOT / "README.md", ROOT / "CONTRIBUTING.md"
 DOCS = [README, CONTRIBUTING, ROOT / "training" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 GENERATED = ("documents.md", "slips.md", "addresses.md", "teaching.md")
 WRITTEN = [file for file in DOCS if file.name not in GENERATED]
-LONGEST = {README: 7_000, CONTRIBUTING: 13_500}
+LONGEST = {README: 7_000, CONTRIBUTING: 14_000}
 
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 OPTIONS = {name_option(one.name) for one in fields(Settings)}

@@ -26,6 +26,7 @@ LEVELS = (
     (f"{CORE}.analysis", f"{CORE}.export"),
     (f"{CORE}.figures", f"{CORE}.lessons"),
     (f"{CORE}.ui.components",),
+    (f"{CORE}.showing",),
     (f"{CORE}.ui.frame",),
     (f"{CORE}.ui.walk",),
     (f"{CORE}.ui.panels",),
@@ -39,7 +40,7 @@ SHOWN = (f"{CORE}.ui", "pages", "app", EDGE)
 LIBRARIES = (
     ("streamlit", SHOWN, ()),
     ("plotly", (f"{CORE}.figures.plotly_inside",), ()),
-    ("torch", None, (f"{CORE}.figures", f"{CORE}.ui", "pages", EDGE, ROOMS_OF_CLASSES)),
+    ("torch", None, (f"{CORE}.figures", f"{CORE}.showing", f"{CORE}.ui", "pages", EDGE, ROOMS_OF_CLASSES)),
 )
 
 

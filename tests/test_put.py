@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 import bertviz_core as bv
 from bertviz_core.analysis.canvas import Spot, choose_rows
 from bertviz_core.formula.numbers import format_latex, format_number, format_short, write_fixed
-from bertviz_core.ui.views.overview_stops import list_stops
+from bertviz_core.showing.canvas_stops import list_stops
 from tests.derived.truth import softmax
 from tests.menus import code_open, read_plain  # noqa: F401 - opened for the whole module
 from tests.test_pages import APP

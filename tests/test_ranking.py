@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from bertviz_core.analysis.ranking import center_range, rank_top
-from bertviz_core.ui.panels.charts import find_limit
+from bertviz_core.analysis.ranking import center_range, find_limit, rank_top
 
 
 @pytest.mark.parametrize(

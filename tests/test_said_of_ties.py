@@ -9,8 +9,8 @@ import bertviz_core as bv
 from bertviz_core.analysis.canvas import Spot, choose_rows
 from bertviz_core.formula.address import parse
 from bertviz_core.sharing import findings
+from bertviz_core.showing.canvas_stops import list_stops
 from bertviz_core.ui.frame.resources import get_findings
-from bertviz_core.ui.views.overview_stops import list_stops
 from bertviz_core.ui.walk.templates.ranks import tell_match, tell_rank
 from tests.test_put import opened
 from tests.test_said_after_changes import read_all

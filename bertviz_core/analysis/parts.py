@@ -23,6 +23,8 @@ from bertviz_core.formula.shapes import Lookup, MergeHeads, Rename, Select, Spli
 from bertviz_core.formula.steps import walk_nodes, walk_symbols
 from bertviz_core.tracing.trace import Trace
 
+_LIT = 12  # parts whose operands are outlined
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -152,6 +154,11 @@ class Parts:
             if block not in self._shared_blocks:
                 own = (inside,) if len(block) == len(group.amounts) else range(len(block))
                 yield from (block[i] for i in own)
+
+
+def list_lit(found: Parts) -> list[str]:
+    """The operands that pictures outline: those of the parts that count most."""
+    return [str(operand) for i in found.strongest(_LIT) for operand in found[i].operands]
 
 
 def take_apart(trace: Trace, why: Explanation) -> Parts:

@@ -24,6 +24,18 @@ def find_strongest(values: np.ndarray) -> int:
     return int(np.abs(values).argmax())
 
 
+def find_limit(values: np.ndarray) -> float:
+    """The largest absolute value that is not a masked score: the end of a signed scale."""
+    return float(np.abs(values[values > MASKED]).max(initial=0.0))
+
+
+def find_robust_limit(values: np.ndarray) -> float:
+    """`find_limit`, unless a few outliers would bleach everything else: then the size that 99 % stay below."""
+    largest = find_limit(values)
+    usual = float(np.quantile(np.abs(values[values > MASKED]), 0.99)) if values.size else 0.0
+    return usual if 0 < usual < largest / 2 else largest
+
+
 def center_range(center: int, size: int, total: int) -> range:
     """`size` neighbouring indices of `total`, with `center` as near to the middle as the ends allow."""
     size = min(size, total)

@@ -102,8 +102,6 @@ PHRASES = {
 # Modules whose sentences have tests of their own, and are none of these claims.
 ELSEWHERE = (
     "overview_canvas",
-    "overview_told",
-    "overview_told_vector",
     "training",
     "training_folds",
     "training_lead",

@@ -26,6 +26,9 @@ _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _OTHER = re.compile(r"^\s*(?:import|export)\b(?!.*\bdefault function)|\bimport\s*[(.]", re.MULTILINE)
 
 
+FOLDER = Path(__file__).parent  # of all components
+
+
 class JoiningError(ValueError):
     """A module says something that this cannot join."""
 

@@ -13,7 +13,7 @@ import streamlit as st
 
 from bertviz_core.sharing.findings import Found, Work
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.components import load_component
+from bertviz_core.ui.components.loading import load_component
 from bertviz_core.ui.components.selectors import expand
 from bertviz_core.ui.frame import choices, state
 from bertviz_core.ui.frame.keys import Key

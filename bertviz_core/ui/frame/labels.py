@@ -1,4 +1,4 @@
-"""How tokens are called on axes and in menus, and other people's words are written in Markdown."""
+"""Other people's words, as they are written in Markdown; and what is said of padding."""
 
 from __future__ import annotations
 
@@ -11,19 +11,6 @@ from bertviz_core.tracing.trace import Trace
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _JOINER = "\u2060"
-_MANY = 30  # tokens; from so many on nobody counts them
-
-
-def label_tokens(trace: Trace, shown: range | None = None) -> list[str]:
-    """Each token with its position, in sentence order."""
-    tokens = trace.tokens
-    return [f"{i} {tokens[i]}" for i in shown or range(len(tokens))]
-
-
-def name_tokens(trace: Trace, shown: range | None = None) -> list[str]:
-    """What tokens are called on the axes of charts: where they are few the order tells their positions."""
-    tokens = trace.tokens
-    return label_tokens(trace, shown) if len(tokens) >= _MANY else [tokens[i] for i in shown or range(len(tokens))]
 
 
 def tell_padding(trace: Trace, before: Trace) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 
 from bertviz_core.lessons.lesson import Pick
-from bertviz_core.ui.components import load_component
+from bertviz_core.ui.components.loading import load_component
 from bertviz_core.ui.frame import choices, state
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.lesson import Sitting, count_proposed, list_remembered, name_end, remember_all

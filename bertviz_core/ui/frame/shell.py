@@ -21,7 +21,7 @@ from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.inputs import encode
 from bertviz_core.tracing.store import is_long
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.components import load_component
+from bertviz_core.ui.components.loading import load_component
 from bertviz_core.ui.frame import choices, site, state, style, url, what_if
 from bertviz_core.ui.frame.bar import MARKS, NOTHING_BESIDE, Bar, show_map
 from bertviz_core.ui.frame.controls import EXAMPLES, Asked, show_sentence_editor

@@ -17,7 +17,8 @@ from bertviz_core.formula.numbers import format_percent
 from bertviz_core.sharing.findings import Found
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.components import list_colors, load_component
+from bertviz_core.ui.components.colors import list_colors
+from bertviz_core.ui.components.loading import load_component
 from bertviz_core.ui.frame import choices, state
 from bertviz_core.ui.frame.findings import Wanted, look_again, tell_progress
 from bertviz_core.ui.frame.keys import Key

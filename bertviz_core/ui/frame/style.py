@@ -8,6 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from bertviz_core.analysis.labels import list_looks
 from bertviz_core.figures.base import MONOSPACE, SANS
 from bertviz_core.figures.palette import Palette, choose_palette
 from bertviz_core.formula.nodes import Symbol
@@ -73,28 +74,12 @@ def make_painter(colors: Palette) -> Callable[[Symbol], str]:
     return paint
 
 
-def describe_token(trace: Trace, i: int) -> dict[str, object]:
-    """A token as a component draws it: where it stands, its text, and what it looks like."""
-    return {"index": i, "text": trace.tokens[i], **_list_looks(trace, i)}
-
-
-def _list_looks(trace: Trace, i: int) -> dict[str, bool]:
-    """What a token looks like: special, a piece of a word, padding, of the second sentence."""
-    token, encoding = trace.tokens[i], trace.encoding
-    return {
-        "special": token in trace.model.tokenizer.special_tokens,
-        "piece": token.startswith("##"),
-        "pad": not encoding.mask[i],
-        "second": bool(encoding.segments[i]),
-    }
-
-
 def render_token(trace: Trace, i: int, *kinds: str, does: str = "", before: str = "", after: str = "") -> str:
     """A token as a chip that looks like what it is. kinds: classes besides; before, after: HTML beside its text.
 
     does: the attributes of a button, where a click does something.
     """
-    classes = " ".join([*kinds, *(f"bv-{look}" for look, has in _list_looks(trace, i).items() if has)])
+    classes = " ".join([*kinds, *(f"bv-{look}" for look, has in list_looks(trace, i).items() if has)])
     inside = f"{before}{escape(trace.tokens[i])}{after}"
     return f'<button class="{classes}" {does}>{inside}</button>' if does else f'<span class="{classes}">{inside}</span>'
 

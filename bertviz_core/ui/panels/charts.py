@@ -6,16 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bertviz_core.analysis.ranking import MASKED, choose_window
+from bertviz_core.analysis.ranking import find_robust_limit
 from bertviz_core.analysis.what_if import list_moved, subtract
 from bertviz_core.figures.bars import BAR_HEIGHT, SHARES, draw_bars
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import FRAME, MAX_HEIGHT, Side, draw_heatmap
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.dims import TOKEN_AXES
+from bertviz_core.showing.tensors import Part, draw_matrix
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import cell_names
-from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 
@@ -66,24 +65,10 @@ def _draw(
     words: Sequence[str] | None = None,
     row: int | None = None,
 ) -> tuple[Chart, str]:
-    row_axis, column_axis = view.trace.dims(address)
-    height, width = values.shape
-    rows, columns = choose_window(height, width, view.chosen.token, cells)
-    part = values[rows.start : rows.stop, columns.start : columns.stop]
-    if end is None and not share:
-        end = find_robust_limit(part)
-    chart = draw_heatmap(
-        part,
-        _make_side(view.trace, row_axis, rows),
-        _make_side(view.trace, column_axis, columns, words),
-        view.colors,
-        view.trace.step(address).kind,
-        share=share,
-        end=end,
-        selected=view.chosen.token,
-        height=row and min(MAX_HEIGHT, row * len(rows) + FRAME),
-    )
-    return chart, _note_window(values.shape, rows, columns, row_axis, column_axis)
+    height = row and min(MAX_HEIGHT, row * values.shape[0] + FRAME)
+    part = Part(cells, view.chosen.token, words, height)
+    chart, missing = draw_matrix(view.trace, address, values, view.colors, part, share=share, end=end)
+    return chart, f"Shown: {missing}. The download has all values." if missing else ""
 
 
 def draw_strips(view: View, addresses: Sequence[Address], names: Sequence[str]) -> Chart:
@@ -106,29 +91,3 @@ def draw_share_bars(
 ) -> Chart:
     """Probabilities as bars from 0 to 1, in the colour of their kind. row: height of each in pixels."""
     return draw_bars(values, words, view.colors, view.colors.kinds[kind], name=name, ends=SHARES, row=row)
-
-
-def find_limit(values: np.ndarray) -> float:
-    """The largest absolute value that is not a masked score: the end of a signed scale."""
-    return float(np.abs(values[values > MASKED]).max(initial=0.0))
-
-
-def find_robust_limit(values: np.ndarray) -> float:
-    """`find_limit`, unless a few outliers would bleach everything else: then the size that 99 % stay below."""
-    largest = find_limit(values)
-    usual = float(np.quantile(np.abs(values[values > MASKED]), 0.99)) if values.size else 0.0
-    return usual if 0 < usual < largest / 2 else largest
-
-
-def _make_side(trace: Trace, axis: str, shown: range, words: Sequence[str] | None = None) -> Side:
-    if axis in TOKEN_AXES:
-        return Side(axis, label_tokens(trace, shown), shown.start)
-    return Side(axis, [words[i] for i in shown] if words else None, shown.start)
-
-
-def _note_window(shape: tuple[int, ...], rows: range, columns: range, row_axis: str, column_axis: str) -> str:
-    parts: list[str] = []
-    for shown, size, axis in ((rows, shape[0], row_axis), (columns, shape[1], column_axis)):
-        if len(shown) < size:
-            parts.append(f"{axis} {shown.start}–{shown.stop - 1} of {size}")
-    return f"Shown: {', '.join(parts)}. The download has all values." if parts else ""

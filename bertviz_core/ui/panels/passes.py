@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 import streamlit as st
 
+from bertviz_core.analysis.labels import label_tokens, name_tokens
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.differences import is_same, subtract_charts
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame.chart import show_chart
-from bertviz_core.ui.frame.labels import label_tokens, name_tokens
 from bertviz_core.ui.frame.view import View
 
 

@@ -6,12 +6,13 @@ import base64
 
 import numpy as np
 
+from bertviz_core.analysis.labels import describe_token
 from bertviz_core.analysis.token_lines import Links
-from bertviz_core.ui.components import list_colors, load_component
+from bertviz_core.ui.components.colors import list_colors
+from bertviz_core.ui.components.loading import load_component
 from bertviz_core.ui.frame import choices, state
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.state import Sent
-from bertviz_core.ui.frame.style import describe_token
 from bertviz_core.ui.frame.view import View
 
 _LINES: Key[Sent] = Key("token-lines", None)

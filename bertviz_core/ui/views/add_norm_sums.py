@@ -12,6 +12,7 @@ import streamlit as st
 
 from bertviz_core.analysis.add_norm import ATTENTION, SHOWN, SUBLAYERS, Sums, measure_sums
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, say
+from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.triangle import draw_triangle
 from bertviz_core.formula.address import Address
@@ -21,7 +22,7 @@ from bertviz_core.formula.texts import name_token
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import state, style, url
 from bertviz_core.ui.frame.keys import WHERE
-from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.card import Heading, open_card

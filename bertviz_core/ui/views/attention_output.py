@@ -12,8 +12,9 @@ from bertviz_core.analysis.add_norm import ATTENTION as ATTENTION_OUTPUT
 from bertviz_core.analysis.add_norm import adds_input
 from bertviz_core.analysis.attention import choose_shown, share_sum, weigh_values
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
+from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.analysis.made_from import is_put
-from bertviz_core.analysis.ranking import find_strongest
+from bertviz_core.analysis.ranking import find_robust_limit, find_strongest
 from bertviz_core.analysis.token_attention import OutputParts, split_output
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.head_sums import HeadSums, draw_head_sums
@@ -27,11 +28,10 @@ from bertviz_core.formula.tex import bracket_negative, take_ends, write_sum
 from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.programs.names import CONTEXT, SELF_ATTENTION
 from bertviz_core.ui.frame import style
-from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.card import Heading, open_card
-from bertviz_core.ui.panels.charts import draw_tensor, find_robust_limit
+from bertviz_core.ui.panels.charts import draw_tensor
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
 from bertviz_core.ui.panels.panel import show_panel
 from bertviz_core.ui.panels.passes import show_passes_chart, tell_words

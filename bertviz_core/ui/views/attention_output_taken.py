@@ -11,6 +11,7 @@ import streamlit as st
 
 from bertviz_core.analysis.attention import choose_shown, share_sum, weigh_values
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
+from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.analysis.layers import compute_norms
 from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.analysis.token_attention import Taken, measure_taken
@@ -22,7 +23,6 @@ from bertviz_core.formula.steps import ATTENTION, VALUE
 from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.programs.names import CONTEXT, SELF_ATTENTION
 from bertviz_core.ui.frame import style
-from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Values, show_values

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from bertviz_core.analysis import attention
+from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.analysis.ranking import MASKED
 from bertviz_core.figures.attention import draw_denominator, draw_products
 from bertviz_core.figures.bars import draw_bars
@@ -17,7 +18,7 @@ from bertviz_core.formula.tex import bracket_negative
 from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.names import SELF_ATTENTION
 from bertviz_core.ui.frame import style
-from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived

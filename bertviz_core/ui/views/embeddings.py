@@ -9,8 +9,9 @@ import streamlit as st
 
 from bertviz_core.analysis import vocabulary
 from bertviz_core.analysis.add_norm import is_normal
+from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.analysis.layers import compute_cosines, compute_norms
-from bertviz_core.analysis.ranking import center_range
+from bertviz_core.analysis.ranking import center_range, find_robust_limit
 from bertviz_core.errors import InputError
 from bertviz_core.figures.bars import SHARES, draw_bars
 from bertviz_core.figures.heatmap import FRAME, MAX_HEIGHT, Side, draw_heatmap
@@ -22,11 +23,11 @@ from bertviz_core.formula.texts import name_token
 from bertviz_core.ui.frame import state, url
 from bertviz_core.ui.frame.follow import follow
 from bertviz_core.ui.frame.keys import COMPONENT, Key
-from bertviz_core.ui.frame.labels import escape_markdown, label_tokens, quote
+from bertviz_core.ui.frame.labels import escape_markdown, quote
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.card import Heading, open_card
-from bertviz_core.ui.panels.charts import draw_strips, draw_tensor, find_robust_limit
+from bertviz_core.ui.panels.charts import draw_strips, draw_tensor
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
 from bertviz_core.ui.panels.moments import show_moments
 from bertviz_core.ui.panels.panel import show_panel

@@ -8,7 +8,7 @@ import numpy as np
 
 from bertviz_core.analysis import positions
 from bertviz_core.analysis.layers import compute_cosines
-from bertviz_core.analysis.ranking import center_range
+from bertviz_core.analysis.ranking import center_range, find_robust_limit
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import CLEAR, Side, draw_heatmap
 from bertviz_core.figures.positions import draw_nearness
@@ -20,7 +20,6 @@ from bertviz_core.tracing.readonly import lock
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.charts import find_robust_limit
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.worked import write_cosine
 

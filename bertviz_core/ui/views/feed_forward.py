@@ -19,7 +19,7 @@ from bertviz_core.analysis.feed_forward import (
     sum_contributions,
 )
 from bertviz_core.analysis.made_from import is_put
-from bertviz_core.analysis.ranking import find_strongest
+from bertviz_core.analysis.ranking import find_robust_limit, find_strongest
 from bertviz_core.analysis.walk import sample_function
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.feed_forward import draw_neurons, draw_parts
@@ -35,7 +35,6 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks, table_html
 from bertviz_core.ui.panels.card import Heading, open_card
-from bertviz_core.ui.panels.charts import find_robust_limit
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import format_shape
 from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html, tell_words

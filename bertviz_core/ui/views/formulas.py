@@ -12,7 +12,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.claims import Claim, Said, say
-from bertviz_core.analysis.ranking import MASKED, find_strongest
+from bertviz_core.analysis.ranking import MASKED, find_limit, find_strongest
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.step_counts import StageCounts, draw_step_counts
 from bertviz_core.figures.thumbnails import draw_thumbnail
@@ -25,7 +25,6 @@ from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
-from bertviz_core.ui.panels.charts import find_limit
 from bertviz_core.ui.panels.formula_line import render_symbols
 from bertviz_core.ui.panels.panel import choose_cell, format_shape, write_value
 from bertviz_core.ui.panels.passes import show_passes_chart

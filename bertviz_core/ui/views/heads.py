@@ -12,6 +12,7 @@ import streamlit as st
 from bertviz_core.analysis.ablation import Ablation
 from bertviz_core.analysis.claims import Said, say
 from bertviz_core.analysis.heads import Summary, find_roles, has_shares, is_silent
+from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.analysis.openings import open_head, open_key
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heads import LARGEST, draw_head
@@ -21,11 +22,12 @@ from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.sharing.findings import Found
 from bertviz_core.tracing.remember import remember
-from bertviz_core.ui.components import list_colors, load_component
+from bertviz_core.ui.components.colors import list_colors
+from bertviz_core.ui.components.loading import load_component
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.findings import show_finding
-from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import derived, picks

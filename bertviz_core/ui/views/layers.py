@@ -10,6 +10,7 @@ import streamlit as st
 from bertviz_core.analysis import layers
 from bertviz_core.analysis.add_norm import gives_normalized
 from bertviz_core.analysis.claims import Claim, Part, Said, say, say_largest, say_smallest
+from bertviz_core.analysis.labels import label_tokens, name_tokens
 from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.base import Chart
@@ -20,7 +21,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_percent, format_short
 from bertviz_core.formula.steps import NORM
 from bertviz_core.formula.tex import write_products
-from bertviz_core.ui.frame.labels import label_tokens, name_tokens, read_escaped
+from bertviz_core.ui.frame.labels import read_escaped
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.charts import MANY_CELLS

@@ -9,6 +9,7 @@ import streamlit as st
 
 from bertviz_core.analysis import layers
 from bertviz_core.analysis.add_norm import is_passed_on
+from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.analysis.ranking import center_range, rank_top
 from bertviz_core.figures.heatmap import Side, draw_heatmap
@@ -21,7 +22,7 @@ from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import style
-from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.spreadsheet import quote_formula
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import CELLS, draw_share_bars

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, TypeGuard
 
 import streamlit as st
@@ -18,21 +18,20 @@ from bertviz_core.analysis.canvas import (
     Spot,
     choose_rows,
     count_rows,
-    find_most,
-    list_strips,
-    measure_outside,
 )
 from bertviz_core.analysis.fingerprint import fingerprint
 from bertviz_core.analysis.openings import open_head
-from bertviz_core.analysis.parts import take_apart
-from bertviz_core.analysis.predictions import PROBS, count_tied, list_likeliest, rank_words
+from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.analysis.walk import list_beginnings
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.lessons.catalogue import LESSONS
+from bertviz_core.showing.canvas import Place, draw_place, write_place
+from bertviz_core.showing.canvas_stops import NAMES
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.components import list_colors, load_component
+from bertviz_core.ui.components.colors import list_all_colors
+from bertviz_core.ui.components.loading import load_component
 from bertviz_core.ui.frame import choices, keys, site, state, url
 from bertviz_core.ui.frame.controls import EXAMPLES, LONGEST_TEXT
 from bertviz_core.ui.frame.follow import note
@@ -40,12 +39,8 @@ from bertviz_core.ui.frame.keys import CHANGES, COMPONENT, HEAD, LESSON, STEP, S
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.resources import get_drawn
 from bertviz_core.ui.frame.state import Sent
-from bertviz_core.ui.frame.style import describe_token
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.walked import read_explained
-from bertviz_core.ui.views.overview_stops import NAMES, list_stops
-from bertviz_core.ui.views.overview_strips import Pack, write_strips
-from bertviz_core.ui.walk.way import list_lit
 
 _CANVAS: Key[Sent] = Key("canvas", None)
 _ASKED: Key[Mapping[str, int] | None] = Key("canvas-asked", None)  # the word whose story is asked for: token, id
@@ -56,19 +51,6 @@ _canvas = load_component("canvas", isolated=False)
 _LEVEL = Key("level", PASS)
 _PLAY = Key("play", 0)
 _STRIP = Key("strip", "")
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where the canvas looks, and from how near.
-
-    level: one of LEVELS; stop: of the walk, from 1, 0 for none; strip: of a layer, the one that is seen whole, or none.
-    """
-
-    level: str
-    spot: Spot
-    stop: int
-    strip: str = ""
 
 
 def show_canvas(view: View) -> None:
@@ -202,21 +184,15 @@ def make_data(view: View, place: Place) -> dict[str, object]:
         "key": key,
         "sentence": view.text,
         "pair": view.pair or "",
-        "place": _write_place(place),
+        "place": write_place(place),
         "changed": view.outcome.changed,
         "why": _tell_choice(view),
         "whole": WHOLE,
         "lesson": LESSONS[0].title,
         "letters": _list_letters(view, place.spot.window),
-        "colors": {
-            **list_colors(view.colors),
-            "paper": view.colors.paper,
-            "zero": view.colors.zero,
-            "negative": view.colors.negative,
-            "kinds": {kind: [color, view.colors.cells[kind]] for kind, color in view.colors.kinds.items()},
-        },
+        "colors": list_all_colors(view.colors),
         "examples": [asdict(example) for example in EXAMPLES],
-        **_share_numbers(view, place, faces, key),
+        **_share_numbers(place, faces, key),
     }
 
 
@@ -231,60 +207,14 @@ def _list_letters(view: View, window: range) -> list[dict[str, object] | None]:
     ]
 
 
-def _share_numbers(view: View, place: Place, faces: Faces, key: str) -> dict[str, Any]:
+def _share_numbers(place: Place, faces: Faces, key: str) -> dict[str, Any]:
     """What is drawn at a place of a pass; worked out once for all sessions."""
     drawn, at = get_drawn(), ("canvas", key, place.spot.layer, place.spot.head, place.strip)
     found = drawn.get(at)
     if found is None:
-        found = _work_out(view, place, faces)
+        found = draw_place(faces, place)
         drawn.put(at, found, len(found["bytes"]) + _WORDS)
     return found
-
-
-def _work_out(view: View, place: Place, faces: Faces) -> dict[str, Any]:
-    trace, pack = view.trace, Pack()
-    strips = list(list_strips(faces, place.spot, place.strip))
-    config = trace.model.config
-    return {
-        "size": {
-            "layers": config.num_hidden_layers,
-            "heads": config.num_attention_heads,
-            "width": config.hidden_size,
-            "head_width": config.head_dim,
-            "neurons": config.intermediate_size,
-        },
-        "window": {"start": place.spot.window.start, "stop": place.spot.window.stop, "total": len(trace.tokens)},
-        "tokens": [describe_token(trace, i) for i in place.spot.window],
-        **_explain_cell(trace, place.spot.cell),
-        "face": faces.face,
-        "stages": write_strips(strips, faces, pack),
-        "most": asdict(find_most(faces.drawn, place.spot)),
-        "outside": {name: asdict(share) for name, share in measure_outside(faces, place.spot).items()},
-        "words": _list_words(view, place.spot),
-        "stops": list_stops(faces.drawn, place.spot),
-        "bytes": pack.write(),
-    }
-
-
-def _write_place(place: Place) -> dict[str, object]:
-    spot = place.spot
-    return {
-        "level": place.level,
-        "layer": spot.layer,
-        "head": spot.head,
-        "token": spot.token,
-        "component": spot.component,
-        "stop": place.stop,
-        "window": spot.window.start,
-        "strip": place.strip or None,
-    }
-
-
-def _explain_cell(trace: Trace, cell: Address | None) -> dict[str, object]:
-    """The cell that the drawer explains, and its operands."""
-    if cell is None:
-        return {"cell": "", "operands": []}
-    return {"cell": str(cell), "operands": list_lit(take_apart(trace, trace.explain(cell)))}
 
 
 def _tell_choice(view: View) -> str:
@@ -292,19 +222,3 @@ def _tell_choice(view: View) -> str:
     if state.read(keys.LAYER) or state.read(HEAD):
         return ""
     return open_head(view.outcome.before, view.chosen.token).reason
-
-
-def _list_words(view: View, spot: Spot) -> dict[str, object] | None:
-    """The likeliest word at every row, and the chosen token's likeliest ones; and how many are as likely as these."""
-    trace = view.trace
-    if PROBS not in trace:
-        return None
-    return {
-        "top": [{**_describe_word(i, *rank_words(trace, i, 1)[0]), "tied": count_tied(trace, i)} for i in spot.window],
-        "best": [_describe_word(spot.token, *word) for word in list_likeliest(trace, spot.token, _BEST)],
-        "tied": count_tied(trace, spot.token),
-    }
-
-
-def _describe_word(token: int, word: str, share: float, i: int) -> dict[str, object]:
-    return {"word": word, "share": share, "id": i, "address": str(PROBS.fix(token=token, vocab=i))}

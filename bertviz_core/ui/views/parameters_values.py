@@ -9,6 +9,7 @@ import streamlit as st
 
 from bertviz_core.analysis import parameters as analysis
 from bertviz_core.analysis.parameters import Tensor
+from bertviz_core.analysis.ranking import find_robust_limit
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.histogram import draw_histogram, name_intervals
@@ -19,7 +20,7 @@ from bertviz_core.ui.frame import url
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.charts import MANY_CELLS, find_robust_limit
+from bertviz_core.ui.panels.charts import MANY_CELLS
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 
 KIND = "residual"  # parameters have no colour of their own; this is the grey one

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import attention, playground, positions
+from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.documents.examples import WORDS
 from bertviz_core.figures.heatmap import CLEAR, Side, draw_heatmap
 from bertviz_core.figures.pairs import draw_pairs
@@ -18,7 +19,6 @@ from bertviz_core.formula.steps import ATTENTION, EMBEDDING
 from bertviz_core.programs.names import SELF_ATTENTION
 from bertviz_core.ui.frame import url
 from bertviz_core.ui.frame.keys import Key
-from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.tables import Column, render_table

@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
+from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.predictions import (
     PROBS,
@@ -28,7 +29,7 @@ from bertviz_core.formula.tex import take_ends, write_sum
 from bertviz_core.formula.texts import write_count
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import style
-from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.spreadsheet import quote_formula
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import open_card

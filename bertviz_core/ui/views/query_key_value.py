@@ -9,8 +9,9 @@ import streamlit as st
 
 from bertviz_core.analysis import attention
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, say, say_largest
+from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.analysis.openings import open_product
-from bertviz_core.analysis.ranking import center_range, find_strongest
+from bertviz_core.analysis.ranking import center_range, find_limit, find_robust_limit, find_strongest
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.blocks import Block, Terms, draw_blocks, draw_terms
 from bertviz_core.formula.address import Address
@@ -20,13 +21,12 @@ from bertviz_core.programs.names import SELF_ATTENTION
 from bertviz_core.ui.frame import choices, state, style, url
 from bertviz_core.ui.frame.follow import follow
 from bertviz_core.ui.frame.keys import KEY_TOKEN, Key
-from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.remade import show_remade
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.card import Heading, open_card
-from bertviz_core.ui.panels.charts import find_limit, find_robust_limit
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.formula_line import show_formula
 from bertviz_core.ui.panels.passes import show_passes_chart, tell_words

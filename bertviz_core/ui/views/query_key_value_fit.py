@@ -6,11 +6,11 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.attention import Angles
+from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.figures.thumbnails import draw_thumbnail
 from bertviz_core.formula.numbers import format_number, format_percent, format_short
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.frame import site
-from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.aligned import Numbers, show_rows
 from bertviz_core.ui.panels.card import Heading, open_card

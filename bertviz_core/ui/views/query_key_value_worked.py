@@ -6,7 +6,7 @@ import numpy as np
 
 from bertviz_core.analysis.claims import Part, Said, say_largest
 from bertviz_core.analysis.made_from import is_put, work_out
-from bertviz_core.analysis.ranking import center_range, find_strongest
+from bertviz_core.analysis.ranking import center_range, find_limit, find_robust_limit, find_strongest
 from bertviz_core.figures.matrices import Projection, draw_cut, draw_projection
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number
@@ -15,7 +15,7 @@ from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.names import SELF_ATTENTION
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.charts import draw_tensor, find_limit, find_robust_limit
+from bertviz_core.ui.panels.charts import draw_tensor
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.panel import show_panel
 from bertviz_core.ui.panels.put import tell_meaning, write_result

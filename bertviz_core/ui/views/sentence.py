@@ -12,7 +12,7 @@ from bertviz_core.analysis import layers, sentence
 from bertviz_core.analysis.answers import rank_spans
 from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
 from bertviz_core.analysis.predictions import RELATIONS
-from bertviz_core.analysis.ranking import rank_top
+from bertviz_core.analysis.ranking import find_robust_limit, rank_top
 from bertviz_core.figures.bars import BAR_HEIGHT, SHARES, draw_bars, draw_curve
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.formula.address import Address
@@ -24,7 +24,7 @@ from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
-from bertviz_core.ui.panels.charts import MANY_CELLS, draw_share_bars, draw_tensor, find_robust_limit
+from bertviz_core.ui.panels.charts import MANY_CELLS, draw_share_bars, draw_tensor
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.panel import show_panel
 from bertviz_core.ui.panels.put import tell_put

@@ -23,6 +23,7 @@ from bertviz_core.analysis.answers import (
     read_span,
 )
 from bertviz_core.analysis.claims import Claim, Part, Said, say
+from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.analysis.ranking import center_range, rank_top
 from bertviz_core.figures.bars import draw_bars
 from bertviz_core.formula.address import Address
@@ -32,7 +33,7 @@ from bertviz_core.formula.texts import shorten, tell_place
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import choices, style
 from bertviz_core.ui.frame.controls import Example
-from bertviz_core.ui.frame.labels import escape_markdown, label_tokens
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.card import Heading, open_card

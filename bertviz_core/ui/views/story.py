@@ -20,7 +20,8 @@ from bertviz_core.programs.names import VALUES
 from bertviz_core.sharing.findings import Found
 from bertviz_core.tracing.store import is_long
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.components import list_colors, load_component
+from bertviz_core.ui.components.colors import list_colors
+from bertviz_core.ui.components.loading import load_component
 from bertviz_core.ui.frame import choices, site, state, url
 from bertviz_core.ui.frame.findings import WAITS, Wanted, show_finding, tell_progress
 from bertviz_core.ui.frame.keys import STORY_OF, Key

@@ -9,13 +9,13 @@ import streamlit as st
 
 from bertviz_core.analysis.attention import is_attended
 from bertviz_core.analysis.claims import stands_out
+from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.analysis.made_from import is_put
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.programs.names import SELF_ATTENTION
 from bertviz_core.ui.frame import choices, site, state
 from bertviz_core.ui.frame.keys import PAD, Key
-from bertviz_core.ui.frame.labels import label_tokens
 from bertviz_core.ui.frame.preparation import NO_PADDING
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.passes import show_passes_html

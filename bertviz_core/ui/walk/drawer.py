@@ -13,6 +13,7 @@ from html import escape
 
 import streamlit as st
 
+from bertviz_core.analysis.parts import list_lit
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address, Where
 from bertviz_core.tracing.hints import find_meant
@@ -30,7 +31,7 @@ from bertviz_core.ui.walk.explain import Explained, work_out
 from bertviz_core.ui.walk.rendering import render_head, render_lines, render_title, show_body, show_worked_out
 from bertviz_core.ui.walk.table_file import write_table, write_told
 from bertviz_core.ui.walk.templates.choosing import explain_number
-from bertviz_core.ui.walk.way import is_cell, list_lit, listen, render_crumbs
+from bertviz_core.ui.walk.way import is_cell, listen, render_crumbs
 from bertviz_core.ui.walk.what_if_cell import show_button
 from bertviz_core.ui.walk.worked_out import WorkedOut, find_worked_out
 

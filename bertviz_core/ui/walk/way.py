@@ -13,7 +13,6 @@ from typing import Any, TypeGuard
 
 from bertviz_core.analysis.made_from import find_made
 from bertviz_core.analysis.naming import name_crumb
-from bertviz_core.analysis.parts import Parts
 from bertviz_core.analysis.walk import choose_stops, tell_story
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address, Where
@@ -22,7 +21,8 @@ from bertviz_core.formula.texts import spell_controls
 from bertviz_core.programs.bert import TOKEN_IDS
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.components import list_colors, load_component
+from bertviz_core.ui.components.colors import list_colors
+from bertviz_core.ui.components.loading import load_component
 from bertviz_core.ui.frame import choices, lesson, site, state, url
 from bertviz_core.ui.frame.follow import explain_clicked
 from bertviz_core.ui.frame.keys import Key
@@ -38,14 +38,8 @@ _CRUMBS = 3  # of a walk, that are shown
 _BACK = '<button data-keep="{}" aria-label="One step back" title="One step back"></button>'
 _CLOSE = '<button data-close="yes" aria-label="Close" title="Close">✕</button>'
 _FOLD = '<button class="bv-fold" data-fold="drawer" aria-label="Fold the drawer" title="Fold"></button>'
-OFFERED = 12  # operands to walk on to
 
 _listener = load_component("listener", isolated=False)
-
-
-def list_lit(found: Parts) -> list[str]:
-    """The operands that the page's pictures outline: those of the parts that count most."""
-    return [str(operand) for i in found.strongest(OFFERED) for operand in found[i].operands]
 
 
 def listen(view: View, way: tuple[Where, ...], lit: Sequence[str], own: bool = False) -> None:

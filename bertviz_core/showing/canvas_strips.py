@@ -10,6 +10,7 @@ import numpy as np
 
 from bertviz_core.analysis.canvas import DIFFERENCE, Faces, Strip
 from bertviz_core.analysis.made_from import count_sources, count_uses
+from bertviz_core.analysis.ranking import find_robust_limit
 from bertviz_core.formula.dims import HEAD
 from bertviz_core.formula.functions import Mean
 from bertviz_core.formula.markup import write_html
@@ -19,7 +20,6 @@ from bertviz_core.formula.steps import INPUT, PARAMETER, Step
 from bertviz_core.formula.texts import write_count
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.panels.charts import find_robust_limit
 
 _MOST = 0.97
 _RIBBONS = "ribbons"

@@ -10,10 +10,10 @@ from bertviz_core.analysis.canvas import Spot
 from bertviz_core.analysis.stop_numbers import Answered, Fired, Stops
 from bertviz_core.analysis.stops import work_stops
 from bertviz_core.documents.glossary import GLOSSARY
+from bertviz_core.showing import canvas_told as told
+from bertviz_core.showing import canvas_told_vector as of_vector
+from bertviz_core.showing.canvas_told import Said
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.views import overview_told as told
-from bertviz_core.ui.views import overview_told_vector as of_vector
-from bertviz_core.ui.views.overview_told import Said
 
 
 @dataclass(frozen=True)

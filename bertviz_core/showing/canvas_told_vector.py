@@ -5,8 +5,8 @@ from __future__ import annotations
 from bertviz_core.analysis.canvas import Spot
 from bertviz_core.analysis.stop_numbers import Answered, Joined, Stops, Then
 from bertviz_core.formula.numbers import format_percent, format_short, write_fixed
+from bertviz_core.showing.canvas_told import Said, name_first, name_row
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.views.overview_told import Said, name_first, name_row
 
 
 def tell_join(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
