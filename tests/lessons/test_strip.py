@@ -105,6 +105,15 @@ def test_a_lesson_or_step_that_there_is_not_is_named(open_step, lesson, step, to
     assert any(told in each.value for each in at.info)
 
 
+@pytest.mark.parametrize("lesson", [ATTENTION, BEFORE], ids=lambda lesson: lesson.name)
+def test_a_link_to_a_step_on_learn_shows_the_strip_beside_the_lessons_card(open_step, lesson):
+    at = open_step(lesson.name, 2, "learn")
+    assert not at.exception
+    ways = [each.label for each in at.main.get("button")]
+    assert ways.count("2") == len(LESSONS) + 1  # in each card, and in the strip
+    assert "Leave" in ways
+
+
 def test_the_place_of_the_drawer_is_kept_until_it_comes_with_the_answer(open_step, bundled):
     waiting = open_step("attention", 1, "attention", text=ATTENTION.text)
     assert KEPT in read_html(waiting) and "bv-drawer-title" not in read_words(waiting)

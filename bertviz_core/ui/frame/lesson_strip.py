@@ -102,11 +102,13 @@ def _show_head(sitting: Sitting, folded: bool) -> None:
 
 
 def show_dots(lesson: Lesson, answered: tuple[Answered, ...], here: int | None = None) -> None:
-    """A link to each step, which says what became of it."""
+    """A link to each step, which says what became of it. here: the open step's number, in the strip: on *Learn* both
+    it and the lesson's card have them."""
+    key = "lesson-dot" if here is None else "lesson-dot-strip"
     for i, each in enumerate(answered):
         became = "here" if i == here else _name_state(lesson, lesson.steps[i], each)
-        with st.container(key=f"lesson-dot-{lesson.name}-{i}-{became}", width="content"):
-            show_way(lesson, i, str(i + 1), "lesson-dot", type="tertiary", help=lesson.steps[i].title)
+        with st.container(key=f"{key}-{lesson.name}-{i}-{became}", width="content"):
+            show_way(lesson, i, str(i + 1), key, type="tertiary", help=lesson.steps[i].title)
 
 
 def _name_state(lesson: Lesson, step: Step, answered: Answered) -> str:
