@@ -18,7 +18,9 @@ class Cursor(Protocol):
 
 
 class Database(Protocol):
-    """A database. share, alone: behind a query for a row that nobody may change meanwhile, and nobody may so hold."""
+    """A database. share, alone: behind a query of `transact`, for a row that nobody may change meanwhile, and nobody
+    may so hold. Whatever fails raises StoreError.
+    """
 
     share: str
     alone: str
@@ -29,6 +31,10 @@ class Database(Protocol):
 
     def transact(self) -> AbstractContextManager[Cursor]:
         """A transaction: all of it is kept when the block ends, nothing where it raises."""
+        ...
+
+    def look(self) -> AbstractContextManager[Cursor]:
+        """A transaction that reads, and waits for nobody who writes."""
         ...
 
     def tidy(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
 from typing import Any
@@ -16,7 +17,8 @@ from rooms.store import Rooms
 LOOK_S = 0.3  # between two looks at the store
 SWEEP_S = 60.0
 BEAT_S = 10.0  # of silence at most: what stands between takes a silent connection for a dead one
-MOST_LISTENERS = 1_000  # of a process; more are told to ask instead
+MOST_LISTENERS, MOST_OF_ONE = 1_000, 750  # of a process, and of one address; more are told to ask instead
+AT_ONCE = 8  # who are told before others' requests have their turn
 BUSY = "Too many listen. Ask instead."
 GONE: dict[str, Any] = {"gone": True}
 
@@ -24,16 +26,30 @@ Call = Callable[..., Awaitable[Any]]  # does something of Rooms in a thread
 
 
 class Channel:
-    """A room as those of one process hear of it. said: the newest, as it is sent; version: None before the first."""
+    """A room as those of one process hear of it. said: the newest, as it is sent; version: None before the first;
+    listeners: of each what wakes it; spoke: when they were last told something, on the monotonic clock.
+    """
 
     def __init__(self) -> None:
-        self.listeners, self.said, self.changed = 0, b"", asyncio.Event()
+        self.listeners: dict[asyncio.Event, None] = {}
+        self.said, self.spoke = b"", time.monotonic()
         self.version: int | None = None
 
     def say(self, version: int | None, told: dict[str, Any]) -> None:
+        """Have something said from now on; who listens hears it by `wake`."""
         self.version, self.said = version, write_event(told)
-        self.changed.set()
-        self.changed = asyncio.Event()
+
+    async def wake(self) -> None:
+        """Have all who listen told what is said, or that it is still the same.
+
+        A few at a time: each takes a moment of the thread in which all requests and pages of this process are answered,
+        and a longer one where others compute.
+        """
+        self.spoke = time.monotonic()
+        for i, each in enumerate(list(self.listeners), 1):
+            each.set()
+            if i % AT_ONCE == 0:
+                await asyncio.sleep(0)
 
 
 def write_event(told: dict[str, Any]) -> bytes:
@@ -47,44 +63,47 @@ class Follower:
         self._call = call
         self._channels: dict[str, Channel] = {}
         self._task: asyncio.Task[None] | None = None
-        self._listeners = 0
+        self._waking: set[asyncio.Task[None]] = set()
+        self._listeners = Counter[str]()  # by the address that they come from
 
     def begin(self) -> None:
         """Look at the store from now on."""
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._look())
 
-    def listen(self, code: str) -> AsyncGenerator[bytes]:
+    def listen(self, code: str, address: str = "") -> AsyncGenerator[bytes]:
         """What is said of a room: how it is, then each change. Raises RefusedError where too many listen."""
-        if self._listeners >= MOST_LISTENERS:
+        if self._listeners.total() >= MOST_LISTENERS or self._listeners[address] >= MOST_OF_ONE:
             raise RefusedError(BUSY, 503)
-        return self._listen(code)
+        return self._listen(code, address)
 
-    async def _listen(self, code: str) -> AsyncGenerator[bytes]:
-        channel = self._channels.setdefault(code, Channel())
-        channel.listeners += 1
-        self._listeners += 1
+    async def _listen(self, code: str, address: str) -> AsyncGenerator[bytes]:
+        channel, woken = self._channels.setdefault(code, Channel()), asyncio.Event()
+        channel.listeners[woken] = None
+        self._listeners[address] += 1
         try:
             if channel.version is None:
                 with suppress(StoreError):  # who listens then hears nothing, and comes again
                     await self.refresh(code)
-            said = None
+            heard = None
             while True:
-                changed = channel.changed
-                yield channel.said if channel.said is not said else b": still here\n\n"
-                said = channel.said
-                if channel.version is None:
+                woken.clear()
+                said, over = channel.said, channel.version is None  # both may be others by the time that it is sent
+                yield said if said is not heard else b": still here\n\n"
+                heard = said
+                if over:
                     return
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(changed.wait(), BEAT_S)
+                await woken.wait()
         finally:
-            channel.listeners -= 1
-            self._listeners -= 1
-            if not channel.listeners:
-                self._channels.pop(code, None)
+            del channel.listeners[woken]
+            self._listeners[address] -= 1
+            if not self._listeners[address]:
+                del self._listeners[address]
+            if not channel.listeners and self._channels.get(code) is channel:
+                del self._channels[code]
 
     async def refresh(self, code: str) -> None:
-        """Tell those who listen to a room how it is now."""
+        """Have those who listen to a room told how it is now; whoever calls does not wait until they are."""
         channel = self._channels.get(code)
         if channel is None:
             return
@@ -93,13 +112,23 @@ class Follower:
         except RefusedError:
             channel.say(None, GONE)
         else:
-            if room.version != channel.version:
-                channel.say(room.version, tell_phones(room))
+            if room.version == channel.version:
+                return
+            channel.say(room.version, tell_phones(room))
+        self._wake(channel)
+
+    def _wake(self, channel: Channel) -> None:
+        task = asyncio.create_task(channel.wake())
+        self._waking.add(task)  # the loop itself holds a task by a weak hand
+        task.add_done_callback(self._waking.discard)
 
     async def _look(self) -> None:
         swept = time.monotonic()
         while True:
             await asyncio.sleep(LOOK_S)
+            for channel in self._channels.values():
+                if time.monotonic() - channel.spoke > BEAT_S:
+                    self._wake(channel)
             with suppress(StoreError, RefusedError):  # the store may be away for a while; it is asked again
                 if self._channels:
                     await self._compare()

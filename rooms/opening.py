@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
-from rooms.errors import RefusedError
+from rooms.errors import RefusedError, StoreError
 from rooms.sqlite import Sqlite
 from rooms.store import Rooms
 
@@ -26,8 +28,21 @@ def open_rooms(where: str = "") -> Rooms:
         from rooms.postgres import Postgres  # noqa: PLC0415  # its driver is there only where it is used
 
         return Rooms(Postgres(where))
-    return Rooms(Sqlite(Path(where) if where else _name_file()))
+    return Rooms(Sqlite(Path(where) if where else make_folder() / "rooms.sqlite"))
 
 
-def _name_file() -> Path:
-    return Path(tempfile.gettempdir()) / f"bert-explorer-rooms-{os.getuid()}" / "rooms.sqlite"
+def make_folder() -> Path:
+    """This user's folder below the machine's one for what need not last, where whoever comes first has any name.
+
+    Raises StoreError where that was somebody else, who could then read what it holds.
+    """
+    folder = Path(tempfile.gettempdir()) / f"bert-explorer-rooms-{os.getuid()}"
+    try:
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        made = folder.lstat()
+    except OSError as error:
+        raise StoreError(str(error)) from error
+    if not stat.S_ISDIR(made.st_mode) or made.st_uid != os.getuid() or made.st_mode & 0o077:
+        raise StoreError(f"{folder} is not this user’s alone: take it away, or name another file in {WHERE}")
+    return folder

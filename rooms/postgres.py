@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Collection, Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import psycopg
@@ -12,7 +13,8 @@ import psycopg
 from rooms.database import Cursor
 from rooms.errors import StoreError
 
-_WAIT_S = 5
+_WAIT_S = 5  # for the server, for a statement, and for another process that holds a row
+_REST_S = 1.0  # after a try in vain; who asks meanwhile is told so at once
 _SCHEMA = 0x42455254  # a number of ours, by which processes wait for one another
 
 
@@ -46,6 +48,7 @@ class Postgres:
     def __init__(self, where: str) -> None:
         self._where, self._lock = where, threading.Lock()
         self._own: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._rests_until = 0.0
 
     def prepare(self, schema: Collection[str]) -> None:
         with self.transact() as cursor:
@@ -63,6 +66,9 @@ class Postgres:
             except psycopg.Error as error:  # its text may name a row
                 raise StoreError(type(error).__name__) from error
 
+    def look(self) -> AbstractContextManager[Cursor]:
+        return self.transact()  # which waits for nobody, where no row is held
+
     def tidy(self) -> None:
         """PostgreSQL does so by itself, in its own time."""
 
@@ -78,5 +84,15 @@ class Postgres:
                 return self._own
             except psycopg.OperationalError:
                 self._own.close()
-        self._own = psycopg.connect(self._where, autocommit=True, connect_timeout=_WAIT_S)
-        return self._own
+        if time.monotonic() < self._rests_until:
+            raise StoreError("away, as it was a moment ago")
+        try:
+            own = psycopg.connect(
+                self._where, autocommit=True, connect_timeout=_WAIT_S, tcp_user_timeout=_WAIT_S * 1000
+            )
+            own.execute(f"SET statement_timeout = '{_WAIT_S}s'".encode())
+        except psycopg.OperationalError:
+            self._rests_until = time.monotonic() + _REST_S
+            raise
+        self._own = own
+        return own

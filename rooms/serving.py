@@ -13,7 +13,7 @@ import logging
 import re
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -25,7 +25,7 @@ from starlette.responses import StreamingResponse as Stream
 from starlette.routing import BaseRoute, Route
 
 from edge.classes import FILES, JOIN, LARGEST_SAID, LEAD, LINK
-from edge.pace import Pace
+from edge.pace import Pace, name_network
 from edge.streamlit_files import find_static
 from rooms.codes import SECRET, is_code
 from rooms.course import go
@@ -42,6 +42,8 @@ _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 _FONTS = (("Source Sans", "SourceSansVF"), ("Source Code Pro", "SourceCodeVF"))
 _NEVER = {"Cache-Control": "no-store"}
 _LONGEST_ADDRESS = 200
+_CALL_S = 7.0  # for the database; a phone waits for eight seconds
+_CODES_A_SECOND, _CODES_AT_ONCE = 0.5, 10  # that are drawn for one address: each takes 30 ms
 _WRONG_A_SECOND, _WRONG_AT_ONCE = 1.0, 40  # codes that are tried of one address: a class shares one
 _ANSWERS_A_SECOND, _ANSWERS_AT_ONCE = 1.0, 15  # of one phone
 _BASE = re.compile(r"https?://[^\s\"'<>#?]+/")
@@ -59,6 +61,7 @@ class Serving:
         self._follower = Follower(self._call)
         self._wrong = Pace(per_second=_WRONG_A_SECOND, burst=_WRONG_AT_ONCE)
         self._answers = Pace(per_second=_ANSWERS_A_SECOND, burst=_ANSWERS_AT_ONCE)
+        self._codes = Pace(per_second=_CODES_A_SECOND, burst=_CODES_AT_ONCE)
 
     def list_routes(self, base: str = "") -> list[BaseRoute]:
         """base: the path below which the app is served."""
@@ -79,7 +82,7 @@ class Serving:
             (f"/{JOIN}/{LINK}", partial(give, name="go.html")),
             (f"/{JOIN}/{{code}}", partial(give, name="join.html")),
             (f"/{LEAD}/{{code}}", partial(give, name="lead.html")),
-            (f"/{LEAD}/{{code}}/code.svg", _draw_code),
+            (f"/{LEAD}/{{code}}/code.svg", self._draw_code),
             (f"/{FILES}/{{name}}", give),
         ]
         return [
@@ -107,8 +110,12 @@ class Serving:
         return answer
 
     async def _call(self, method: Callable[..., Any], *given: object) -> Any:
-        """A method of Rooms, in the thread that has the database."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, partial(self._do, method, *given))
+        """A method of Rooms, in the thread that has the database; who waits too long is told so."""
+        doing = asyncio.get_running_loop().run_in_executor(self._thread, partial(self._do, method, *given))
+        try:
+            return await asyncio.wait_for(doing, _CALL_S)  # what has not begun by then is left undone
+        except TimeoutError as error:
+            raise StoreError("it has not answered for long") from error
 
     def _do(self, method: Callable[..., Any], *given: object) -> Any:
         self._rooms = self._rooms or self._make()
@@ -121,7 +128,8 @@ class Serving:
         code = request.path_params["code"]
         await self._call(Rooms.read, code)
         told = {**_NEVER, "X-Accel-Buffering": "no"}  # what stands between passes each event on at once
-        return Stream(self._follower.listen(code), media_type="text/event-stream", headers=told)
+        heard = self._follower.listen(code, name_network(_name_client(request)))
+        return Stream(heard, media_type="text/event-stream", headers=told)
 
     async def _enter(self, request: Request) -> Response:
         phone = await self._call(Rooms.enter, request.path_params["code"])
@@ -130,7 +138,7 @@ class Serving:
     async def _answer(self, request: Request) -> Response:
         said = await _read_body(request)
         phone, at = said.get("phone"), (said.get("question"), said.get("vote"))
-        if not (isinstance(phone, str) and SECRET.fullmatch(phone)) or not all(isinstance(each, int) for each in at):
+        if not (isinstance(phone, str) and SECRET.fullmatch(phone)) or not all(type(each) is int for each in at):
             raise RefusedError("That is no answer to this question.", 400)
         if not await self._answers.keep(phone):
             raise RefusedError("You answer too fast. Wait a moment.", 429)
@@ -138,38 +146,42 @@ class Serving:
         return JSONResponse({"kept": kept}, headers=_NEVER)
 
     async def _tell_lead(self, request: Request) -> Response:
-        await self._check(request)
-        return await self._show_lead(request.path_params["code"])
+        seen = await self._call(Rooms.look, request.path_params["code"], _read_secret(request))
+        return JSONResponse(tell_lead(*seen), headers=_NEVER)
 
     async def _act(self, request: Request) -> Response:
-        await self._check(request)
-        code, said = request.path_params["code"], await _read_body(request)
+        code, secret, said = request.path_params["code"], _read_secret(request), await _read_body(request)
         act, version, to = said.get("do"), said.get("version"), said.get("to", 0)
         if not isinstance(act, str) or not isinstance(version, int) or not isinstance(to, int):
             raise RefusedError("There is no such button.", 400)
         if act == "end":
-            await self._call(Rooms.end, code)
+            await self._call(Rooms.end, code, secret)
             await self._follower.refresh(code)
             return JSONResponse({"gone": True}, headers=_NEVER)
-        await self._call(Rooms.move, code, version, lambda course: go(course, act, to))
+        seen = await self._call(Rooms.move, code, secret, version, lambda course: go(course, act, to))
         await self._follower.refresh(code)
-        return await self._show_lead(code)
+        return JSONResponse(tell_lead(*seen), headers=_NEVER)
 
     async def _write_table(self, request: Request) -> Response:
-        await self._check(request)
-        room = await self._call(Rooms.read, request.path_params["code"])
-        _, votes = await self._call(Rooms.count, room.code)
+        room, _, votes = await self._call(Rooms.look, request.path_params["code"], _read_secret(request))
         return PlainTextResponse(write_table(room.plan, votes), media_type="text/csv", headers=_NEVER)
 
-    async def _show_lead(self, code: str) -> Response:
-        room = await self._call(Rooms.read, code)
-        phones, votes = await self._call(Rooms.count, code)
-        return JSONResponse(tell_lead(room, phones, votes), headers=_NEVER)
+    async def _draw_code(self, request: Request) -> Response:
+        """The address of a room as a code for cameras. at: below which address of this server the app is served."""
+        base, code = parse_qs(request.url.query).get("at", [""])[0], request.path_params["code"]
+        fits = len(base) <= _LONGEST_ADDRESS and _BASE.fullmatch(base) and is_code(code)
+        if not fits:
+            return PlainTextResponse("There is no such code.\n", 404)
+        if not await self._codes.keep(_name_client(request)):
+            return PlainTextResponse("Too many codes were drawn. Wait a moment.\n", 429)
+        drawn = await asyncio.to_thread(_draw_code, f"{base}{JOIN}/{code}")
+        return Response(drawn, media_type="image/svg+xml", headers={"Cache-Control": "private, max-age=86400"})
 
-    async def _check(self, request: Request) -> None:
-        """Whether this is who leads the room: by a secret, which no URL and no log holds."""
-        _, _, secret = request.headers.get("authorization", "").partition("Bearer ")
-        await self._call(Rooms.check_lead, request.path_params["code"], secret if SECRET.fullmatch(secret) else "")
+
+def _read_secret(request: Request) -> str:
+    """The secret of who leads a room, which no URL and no log holds; "" where there is none."""
+    _, _, secret = request.headers.get("authorization", "").partition("Bearer ")
+    return secret if SECRET.fullmatch(secret) else ""
 
 
 async def _read_body(request: Request) -> dict[str, Any]:
@@ -225,12 +237,8 @@ def _write_fonts() -> str:
     )
 
 
-async def _draw_code(request: Request) -> Response:
-    """The address of a room as a code for cameras. at: below which address of this server the app is served."""
-    base, code = parse_qs(request.url.query).get("at", [""])[0], request.path_params["code"]
-    fits = len(base) <= _LONGEST_ADDRESS and _BASE.fullmatch(base) and is_code(code)
-    if not fits:
-        return PlainTextResponse("There is no such code.\n", 404)
+@lru_cache(256)
+def _draw_code(address: str) -> bytes:
     out = io.BytesIO()
-    segno.make(f"{base}{JOIN}/{code}", error="m").save(out, kind="svg", border=2, light="#fff", omitsize=True)
-    return Response(out.getvalue(), media_type="image/svg+xml")
+    segno.make(address, error="m").save(out, kind="svg", border=2, light="#fff", omitsize=True)
+    return out.getvalue()

@@ -19,6 +19,8 @@ from rooms.errors import RefusedError
 from rooms.plan import Plan, read_plan
 
 MOST_ROOMS, MOST_OF_ONE = 300, 12  # of all, and of one visitor who opens them; all who have no name are one
+MOST_OF_ADDRESS = 75  # of all who come from there, whatever names they make up
+SPARE_S = 600.0  # after which a room that nobody has come to gives way, where there are MOST_ROOMS
 MOST_PHONES = 500  # in a room
 LONGEST_S = 24 * 3600.0
 _TRIES = 20  # codes, until a free one is found
@@ -33,8 +35,15 @@ SCHEMA = (
     "CREATE TABLE IF NOT EXISTS phones (code TEXT NOT NULL, phone TEXT NOT NULL, PRIMARY KEY (code, phone))",
     "CREATE TABLE IF NOT EXISTS answers (code TEXT NOT NULL, question INTEGER NOT NULL, vote INTEGER NOT NULL, "
     "phone TEXT NOT NULL, answer TEXT NOT NULL, PRIMARY KEY (code, question, vote, phone))",
+    "CREATE TABLE IF NOT EXISTS sources (code TEXT PRIMARY KEY, address TEXT NOT NULL, "
+    "opened DOUBLE PRECISION NOT NULL)",
 )
-TABLES = ("answers", "phones", "rooms")
+TABLES = ("answers", "phones", "sources", "rooms")
+_SPARE = (
+    "SELECT rooms.code FROM rooms JOIN sources ON sources.code = rooms.code WHERE version = 1 AND opened < ? "
+    "AND NOT EXISTS (SELECT 1 FROM phones WHERE phones.code = rooms.code) ORDER BY "
+    "(SELECT COUNT(*) FROM sources AS others WHERE others.address = sources.address) DESC, opened LIMIT 1"
+)
 
 Votes = Mapping[tuple[int, int], Mapping[str, int]]  # by question and vote, how often each answer was given
 
@@ -66,19 +75,16 @@ class Rooms:
         self._plans: OrderedDict[str, Plan] = OrderedDict()  # by secret, which no two rooms share
         database.prepare(SCHEMA)
 
-    def open(self, plan: Plan, opener: str, ends: float) -> Opened:
-        """Open a room. opener: who does, a name that is kept as a hash; ends: when it does, in seconds since 1970.
+    def open(self, plan: Plan, opener: str, ends: float, address: str = "") -> Opened:
+        """Open a room. opener, address: who does and from where, which are kept as hashes; ends: when it does, in
+        seconds since 1970.
 
         Raises RefusedError where there are too many.
         """
         self.sweep()
-        secret, now, text, by = make_secret(), self._clock(), plan.write(), hide(opener)
+        secret, now, text, by, at = make_secret(), self._clock(), plan.write(), hide(opener), hide(address)
         with self._database.transact() as cursor:
-            rooms = _count(cursor, "SELECT COUNT(*) FROM rooms")
-            own = _count(cursor, "SELECT COUNT(*) FROM rooms WHERE opener = ?", by)
-            if rooms >= MOST_ROOMS or own >= MOST_OF_ONE:
-                whose = "You have" if own >= MOST_OF_ONE else "This server has"
-                raise RefusedError(f"{whose} {max(own, rooms)} classes open: end one before you start another.", 429)
+            self._make_place(cursor, by, at)
             course, ends = begin(len(plan.questions)).write(), min(ends, now + LONGEST_S)
             for _ in range(_TRIES):
                 code = make_code()
@@ -87,42 +93,58 @@ class Rooms:
                     (code, hide(secret), by, ends, course, text),
                 )
                 if cursor.rowcount == 1:
+                    cursor.execute("INSERT INTO sources VALUES (?, ?, ?)", (code, at, now))
                     return Opened(code, secret)
         raise RefusedError("No code for a class is free. Try again.", 503)
 
+    def _make_place(self, cursor: Cursor, by: str, at: str) -> None:
+        """For one more room. Where there are all that there may be, one that nobody has come to gives way, first of the
+        address that has most. Raises RefusedError.
+        """
+        own = _count(cursor, "SELECT COUNT(*) FROM rooms WHERE opener = ?", by)
+        near = _count(cursor, "SELECT COUNT(*) FROM sources WHERE address = ?", at)
+        if own >= MOST_OF_ONE:
+            raise RefusedError(f"You have {own} classes open: end one before you start another.", 429)
+        if near >= MOST_OF_ADDRESS:
+            raise RefusedError(f"From your address {near} classes are open: one must end before another starts.", 429)
+        if _count(cursor, "SELECT COUNT(*) FROM rooms") >= MOST_ROOMS:
+            spare = cursor.execute(_SPARE, (self._clock() - SPARE_S,)).fetchone()
+            if spare is None:
+                raise RefusedError(f"This server has {MOST_ROOMS} classes open: try again in ten minutes.", 429)
+            _take_out(cursor, spare[0])
+
     def read(self, code: str) -> Room:
         """A room. Raises RefusedError where there is none."""
-        with self._database.transact() as cursor:
-            return self._read(cursor, code, self._database.share)
+        with self._database.look() as cursor:
+            return self._read(cursor, code)
 
     def read_versions(self, codes: Collection[str]) -> dict[str, int]:
         """The versions of those rooms that there are."""
         marks = ", ".join("?" * len(codes))
-        with self._database.transact() as cursor:
+        with self._database.look() as cursor:
             cursor.execute(
                 f"SELECT code, version FROM rooms WHERE code IN ({marks}) AND ends > ?", (*codes, self._clock())
             )
             return dict(cursor.fetchall())
 
-    def check_lead(self, code: str, secret: str) -> None:
-        """Raises RefusedError where this is not the secret of who leads the room, or there is no such room."""
-        with self._database.transact() as cursor:
-            self._read(cursor, code, self._database.share)
-            cursor.execute("SELECT 1 FROM rooms WHERE code = ? AND secret = ?", (code, hide(secret)))
-            if cursor.fetchone() is None:
-                raise RefusedError("Only who has opened this class can lead it. Open it by its own link again.", 403)
+    def look(self, code: str, secret: str) -> tuple[Room, int, Votes]:
+        """A room as who leads it sees it: how many phones are in it, and its answers. Raises RefusedError."""
+        with self._database.look() as cursor:
+            room = self._lead(cursor, code, secret)
+            return room, *_count_all(cursor, code)
 
-    def move(self, code: str, version: int, change: Callable[[Course], Course]) -> Room:
-        """Go on, from the version that was seen: of two who lead, or press twice, one does. Raises RefusedError."""
+    def move(self, code: str, secret: str, version: int, change: Callable[[Course], Course]) -> tuple[Room, int, Votes]:
+        """Go on, from the version that was seen: of two who lead, or press twice, one does. As `look` afterwards."""
         with self._database.transact() as cursor:
-            room = self._read(cursor, code, self._database.alone)
+            room = self._lead(cursor, code, secret, self._database.alone)
             if room.version != version:
                 raise RefusedError("The room has gone on meanwhile. The screen now shows where it is.")
             course = change(room.course)
             cursor.execute(
                 "UPDATE rooms SET course = ?, version = ? WHERE code = ?", (course.write(), version + 1, code)
             )
-            return Room(code, room.plan, course, version + 1, room.ends)
+            moved = Room(code, room.plan, course, version + 1, room.ends)
+            return moved, *_count_all(cursor, code)
 
     def enter(self, code: str) -> str:
         """Let a phone in; its number, which it keeps. Raises RefusedError where it cannot come in."""
@@ -159,37 +181,40 @@ class Rooms:
 
     def count(self, code: str) -> tuple[int, Votes]:
         """How many phones are in a room, and its answers."""
-        with self._database.transact() as cursor:
-            phones = _count(cursor, "SELECT COUNT(*) FROM phones WHERE code = ?", code)
-            cursor.execute(
-                "SELECT question, vote, answer, COUNT(*) FROM answers WHERE code = ? GROUP BY question, vote, answer",
-                (code,),
-            )
-            votes: dict[tuple[int, int], Counter[str]] = {}
-            for question, vote, answer, times in cursor.fetchall():
-                votes.setdefault((question, vote), Counter())[answer] = times
-            return phones, votes
+        with self._database.look() as cursor:
+            return _count_all(cursor, code)
 
-    def end(self, code: str) -> None:
-        """End a room, and take all of it out of the store."""
+    def end(self, code: str, secret: str) -> None:
+        """End a room for who leads it, and take all of it out of the store. Raises RefusedError."""
         with self._database.transact() as cursor:
-            for table in TABLES:
-                cursor.execute(f"DELETE FROM {table} WHERE code = ?", (code,))
+            self._lead(cursor, code, secret, self._database.alone)
+            _take_out(cursor, code)
         self._database.tidy()
 
     def sweep(self) -> None:
         """Take rooms out whose time is over."""
-        with self._database.transact() as cursor:
+        with self._database.look() as cursor:
             cursor.execute("SELECT code FROM rooms WHERE ends <= ?", (self._clock(),))
             over = [code for (code,) in cursor.fetchall()]
         for code in over:
-            self.end(code)
+            with self._database.transact() as cursor:
+                _take_out(cursor, code)
+        if over:
+            self._database.tidy()
 
     def close(self) -> None:
         """Let go of the database."""
         self._database.close()
 
-    def _read(self, cursor: Cursor, code: str, held: str) -> Room:
+    def _lead(self, cursor: Cursor, code: str, secret: str, held: str = "") -> Room:
+        """A room, for who leads it."""
+        room = self._read(cursor, code, held)
+        cursor.execute("SELECT 1 FROM rooms WHERE code = ? AND secret = ?", (code, hide(secret)))
+        if cursor.fetchone() is None:
+            raise RefusedError("Only who has opened this class can lead it. Open it by its own link again.", 403)
+        return room
+
+    def _read(self, cursor: Cursor, code: str, held: str = "") -> Room:
         cursor.execute(
             f"SELECT secret, ends, version, course FROM rooms WHERE code = ? AND ends > ?{held}",
             (code, self._clock()),
@@ -215,3 +240,19 @@ class Rooms:
 def _count(cursor: Cursor, query: str, *given: object) -> int:
     row = cursor.execute(query, given).fetchone()
     return int(row[0]) if row else 0
+
+
+def _take_out(cursor: Cursor, code: str) -> None:
+    for table in TABLES:
+        cursor.execute(f"DELETE FROM {table} WHERE code = ?", (code,))
+
+
+def _count_all(cursor: Cursor, code: str) -> tuple[int, Votes]:
+    phones = _count(cursor, "SELECT COUNT(*) FROM phones WHERE code = ?", code)
+    cursor.execute(
+        "SELECT question, vote, answer, COUNT(*) FROM answers WHERE code = ? GROUP BY question, vote, answer", (code,)
+    )
+    votes: dict[tuple[int, int], Counter[str]] = {}
+    for question, vote, answer, times in cursor.fetchall():
+        votes.setdefault((question, vote), Counter())[answer] = times
+    return phones, votes

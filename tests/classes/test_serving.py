@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,8 +11,10 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from edge.classes import LARGEST_SAID
+from rooms import serving
 from rooms.opening import open_rooms
 from rooms.serving import Serving
+from rooms.store import Rooms
 from tests.classes.plans import PLAN
 
 ENDS = 4e9
@@ -152,6 +155,7 @@ WRONG = {
     "an object for a phone": b'{"phone":{},"question":0,"vote":1,"answer":0}',
     "no numbers": b'{"phone":"AAAAAAAAAAAAAAAAAAAAAA","question":"0","vote":null,"answer":0}',
     "broken text": b'{"phone":"\xff"}',
+    "truths for numbers": b'{"phone":"AAAAAAAAAAAAAAAAAAAAAA","question":false,"vote":true,"answer":0}',
     "a huge number": b'{"phone":"AAAAAAAAAAAAAAAAAAAAAA","question":' + b"9" * 200 + b',"vote":1,"answer":0}',
 }
 
@@ -193,6 +197,28 @@ def test_a_store_that_does_not_answer_is_said_in_a_sentence(tmp_path):
     with TestClient(Starlette(routes=Serving(lambda: open_rooms(str(tmp_path / "file" / "x"))).list_routes())) as web:
         answer = web.get("/join/AB23/state")
     assert answer.status_code == 503 and "Try again" in answer.json()["error"]
+
+
+def test_a_store_that_hangs_is_said_in_a_sentence_and_what_waited_for_it_is_left_undone(rooms, monkeypatch):
+    monkeypatch.setattr(serving, "_CALL_S", 0.2)
+    code, hangs, asked = rooms.open(PLAN, "", ENDS).code, threading.Event(), []
+    read = rooms.read
+    monkeypatch.setattr(Rooms, "read", lambda _, code: (asked.append(code), hangs.wait(30), read(code))[2])
+    with TestClient(Starlette(routes=Serving(lambda: rooms).list_routes())) as web:
+        with ThreadPoolExecutor(6) as pool:
+            answers = list(pool.map(lambda _: web.get(f"/join/{code}/state"), range(6)))
+        hangs.set()
+        assert {each.status_code for each in answers} == {503} and "Try again" in answers[0].json()["error"]
+        assert web.get(f"/join/{code}/state").json()["code"] == code
+    assert len(asked) == 2
+
+
+def test_codes_for_cameras_are_drawn_at_a_pace(web):
+    """Each takes 30 ms, in which nobody else is served."""
+    with ThreadPoolExecutor(40) as pool:
+        draw = lambda i: web.get("/lead/AB23/code.svg", params={"at": f"https://{i}.example.org/"})  # noqa: E731
+        found = Counter(each.status_code for each in pool.map(draw, range(40)))
+    assert found[200] >= 10 and found[429] >= 20
 
 
 FILES = {

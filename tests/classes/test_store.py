@@ -44,14 +44,19 @@ def rooms(connect, clock):
             cursor.execute(f"DELETE FROM {table}")
 
 
-def open_room(rooms, opener="", ends=START + 3600):
-    return rooms.open(PLAN, opener, ends)
+SECRETS = {}  # of the rooms that were opened here, by code
+
+
+def open_room(rooms, opener="", ends=START + 3600, address=""):
+    opened = rooms.open(PLAN, opener, ends, address)
+    SECRETS[opened.code] = opened.secret
+    return opened
 
 
 def move(rooms, code, *acts):
     for act in acts:
         room = rooms.read(code)
-        rooms.move(code, room.version, lambda course, act=act: go(course, act))
+        rooms.move(code, SECRETS[code], room.version, lambda course, act=act: go(course, act))
     return rooms.read(code)
 
 
@@ -73,25 +78,28 @@ def test_a_room_is_read_as_it_was_opened_and_by_nobody_without_its_code(rooms):
 
 def test_only_who_opened_a_room_leads_it(rooms):
     first, second = open_room(rooms), open_room(rooms)
-    rooms.check_lead(first.code, first.secret)
+    assert rooms.look(first.code, first.secret) == (rooms.read(first.code), 0, {})
     for secret in ("", second.secret, first.secret[:-1], first.secret.swapcase()):
-        with pytest.raises(RefusedError) as refused:
-            rooms.check_lead(first.code, secret)
-        assert refused.value.status == 403
+        given = (first.code, secret)
+        for lead in (rooms.look, rooms.end, lambda *given: rooms.move(*given, 1, lambda course: go(course, "next"))):
+            with pytest.raises(RefusedError) as refused:
+                lead(*given)
+            assert refused.value.status == 403
+    assert rooms.read(first.code).version == 1
 
 
 def test_of_two_who_lead_one_goes_on(rooms):
     code = open_room(rooms).code
-    rooms.move(code, 1, lambda course: go(course, "next"))
+    rooms.move(code, SECRETS[code], 1, lambda course: go(course, "next"))
     with pytest.raises(RefusedError, match="gone on meanwhile"):
-        rooms.move(code, 1, lambda course: go(course, "next"))
+        rooms.move(code, SECRETS[code], 1, lambda course: go(course, "next"))
     assert rooms.read(code).course.place == 0
 
 
 def test_an_act_that_is_refused_changes_nothing(rooms):
     code = open_room(rooms).code
     with pytest.raises(RefusedError):
-        rooms.move(code, 1, lambda course: go(course, "back"))
+        rooms.move(code, SECRETS[code], 1, lambda course: go(course, "back"))
     assert rooms.read(code).version == 1
 
 
@@ -175,6 +183,47 @@ def test_the_store_cannot_be_filled(rooms, monkeypatch):
         rooms.open(Plan("x" * LARGEST, "", ()), "", START + 1)
 
 
+def test_who_makes_up_names_leaves_rooms_to_who_comes_from_elsewhere(rooms, monkeypatch):
+    monkeypatch.setattr(store, "MOST_OF_ADDRESS", 4)
+    made_up = [open_room(rooms, f"made up {i}", address="a stranger's") for i in range(4)]
+    with pytest.raises(RefusedError, match="From your address"):
+        open_room(rooms, "made up 5", address="a stranger's")
+    open_room(rooms, "a teacher", address="a school's")
+    rooms.end(made_up[0].code, made_up[0].secret)
+    open_room(rooms, "made up 6", address="a stranger's")
+
+
+def test_where_all_rooms_are_open_an_old_one_that_nobody_came_to_gives_way(rooms, clock, monkeypatch):
+    monkeypatch.setattr(store, "MOST_ROOMS", 5)
+    prepared = open_room(rooms, address="a school's").code
+    entered, begun, *idle = [open_room(rooms, address="a stranger's").code for _ in range(4)]
+    rooms.enter(entered)
+    move(rooms, begun, "next")
+    with pytest.raises(RefusedError, match="This server has"):
+        open_room(rooms, address="another school's")
+    clock.now += store.SPARE_S + 1
+    for _ in idle:
+        open_room(rooms, address="another school's")
+    assert [is_open(rooms, code) for code in (prepared, entered, begun, *idle)] == [True, True, True, False, False]
+    open_room(rooms, address="another school's")  # the last one that may: that which was prepared
+    with pytest.raises(RefusedError, match="This server has"):
+        open_room(rooms, address="another school's")
+
+
+def is_open(rooms, code):
+    return code in rooms.read_versions([code])
+
+
+def test_who_reads_waits_for_nobody_who_writes(connect, rooms):
+    opened = open_room(rooms)
+    other = connect()
+    with other.transact() as cursor:
+        cursor.execute("UPDATE rooms SET version = 9 WHERE code = ?", (opened.code,))
+        assert rooms.read(opened.code).version == rooms.read_versions([opened.code])[opened.code] == 1
+        assert rooms.look(opened.code, opened.secret)[1:] == (0, {})
+    assert rooms.read(opened.code).version == 9
+
+
 def test_a_room_ends_with_its_day_or_after_a_day_and_leaves_nothing(rooms, clock):
     short, long = open_room(rooms), open_room(rooms, ends=START + 1e9)
     phone = rooms.enter(short.code)
@@ -196,14 +245,16 @@ def test_a_room_ends_with_its_day_or_after_a_day_and_leaves_nothing(rooms, clock
 def test_nothing_of_a_room_that_ended_stands_in_the_files(tmp_path):
     with open_database("sqlite", tmp_path) as connect:
         rooms = Rooms(connect())
-        opened = rooms.open(PLAN, "somebody", 4e9)
+        opened = open_room(rooms, "somebody", 4e9, "192.0.2.7")
         move(rooms, opened.code, "next", "next", "next", "next", "next", "next", "next")
         phone = rooms.enter(opened.code)
         rooms.answer(opened.code, phone, (2, 1), "271828")
         kept = [each.read_bytes() for each in (tmp_path / "kept").iterdir()]
         assert any(b"271828" in each for each in kept) and any(b"Which word" in each for each in kept)
-        assert not any(secret.encode() in each for each in kept for secret in (opened.secret, phone, "somebody"))
-        rooms.end(opened.code)
+        assert not any(
+            secret.encode() in each for each in kept for secret in (opened.secret, phone, "somebody", "192.0.2.7")
+        )
+        rooms.end(opened.code, opened.secret)
         kept = [each.read_bytes() for each in (tmp_path / "kept").iterdir()]
         assert not any(part in each for each in kept for part in (b"271828", b"Which word", opened.code.encode()))
 
@@ -241,7 +292,7 @@ def test_no_answer_is_counted_after_the_answers_are_shown(connect, rooms):
     with ThreadPoolExecutor(4) as pool:
         answering = [pool.submit(answer, phone) for phone in phones]
         begun.wait(10)
-        rooms.move(code, 2, lambda course: go(course, "next"))
+        rooms.move(code, SECRETS[code], 2, lambda course: go(course, "next"))
         shown = rooms.count(code)
         for each in answering:
             each.result()

@@ -21,7 +21,7 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.lesson import make_scene
 from bertviz_core.ui.frame.resources import take_turn
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.frame.visitor import read_visitor
+from bertviz_core.ui.frame.visitor import read_network, read_visitor
 from bertviz_core.ui.views.learn_handout import list_pass, show_handout
 from edge.classes import JOIN, LEAD
 from rooms.errors import RefusedError, StoreError
@@ -86,7 +86,7 @@ def _start(view: View, lesson: Lesson) -> Opened | None:
         if not plan.questions:
             st.error("No question of this lesson can be asked of this sentence and model.", icon=":material/error:")
             return None
-        return get_rooms().open(plan, read_visitor(), find_midnight().timestamp())
+        return get_rooms().open(plan, read_visitor(), find_midnight().timestamp(), read_network())
     except (BertvizError, RefusedError) as error:
         st.error(escape_markdown(str(error)), icon=":material/error:")
     except StoreError:
