@@ -24,6 +24,7 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.backend_operation_handler import DeferredFileHandler
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import ScriptRunContext, ScriptRunner
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests, _coalesce_widget_states
 from streamlit.runtime.session_manager import ClientContext, SessionClient
@@ -58,7 +59,7 @@ ATTRIBUTES = {
     AppSession: (
         "request_rerun",
         "id",
-        "page_script_hash",
+        "_pages_manager",
         "handle_backmsg_exception",
         "_scriptrunner",
         "_call_soon_on_event_loop",
@@ -67,6 +68,7 @@ ATTRIBUTES = {
         "_enqueue_forward_msg",
     ),
     ScriptRunner: ("_run_script", "request_stop", "_session_id", "_script_thread", "_requests"),
+    PagesManager: ("current_page_script_hash",),
     ScriptRequests: ("_lock", "_state", "_rerun_data"),
     WebSocket: ("receive_bytes",),
     ScriptRunContext: ("session_id", "session_state", "is_history_navigation", "has_script_started", "_enqueue"),

@@ -168,9 +168,13 @@ def name_session_of(runner: ScriptRunner) -> str:
 
 
 def read_page_hash(session: AppSession) -> str:
-    """The page that a session is on. A request for a part of a page says of which; only this tells whether that was
-    left. Instead: that Streamlit passes over what parts of another page ask for."""
-    return session.page_script_hash
+    """The page that a session is on, or that is being drawn. A request for a part of a page says of which; only this
+    tells whether that was left.
+
+    The session's own word for it comes late: while a page is first drawn that was asked for by its name in the URL, it
+    is still that of the script. Instead: that Streamlit passes over what parts of another page ask for.
+    """
+    return session._pages_manager.current_page_script_hash
 
 
 def tell_failure(session: AppSession, error: Exception) -> None:
