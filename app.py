@@ -36,5 +36,6 @@ else:  # the server starts: `streamlit run` looks for an app by this name
     from edge.welcome import welcome
     from rooms.serving import Serving
 
-    routes = Serving().list_routes(st.get_option("server.baseUrlPath"))
-    app = st.App(__file__, lifespan=welcome, routes=routes, middleware=list_middleware(list_hosts()))
+    hosts = list_hosts()
+    routes = Serving(alone=bool(hosts)).list_routes(st.get_option("server.baseUrlPath"))
+    app = st.App(__file__, lifespan=welcome, routes=routes, middleware=list_middleware(hosts))

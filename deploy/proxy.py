@@ -24,6 +24,7 @@ A_SECOND, AT_ONCE, IN_LINE = 100, 500, 2000
 ANSWER_S = 10
 
 
+LISTENS = "BERTVIZ_LISTENS"  # tells each process where nginx does
 # Names the networks of what stands in front: whose request it is, they are believed.
 PROXIES = "BERTVIZ_PROXIES"
 

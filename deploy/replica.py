@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,7 +14,8 @@ import streamlit as st
 import uvicorn
 
 from bertviz_core.ui.frame.ready import prepare_process
-from edge.guard import list_middleware
+from deploy.proxy import LISTENS
+from edge.guard import LOCAL, list_middleware
 from rooms.serving import Serving
 
 ROOT = Path(__file__).parents[1]
@@ -36,8 +38,9 @@ def serve(socket: str) -> None:
     logging.getLogger("uvicorn.access").disabled = True  # a request holds the visitor's sentence
     # So may that of a web socket, which uvicorn logs here, with the visitor's address. Streamlit sets the level itself.
     logging.getLogger("uvicorn.error").addFilter(is_trouble)
+    routes = Serving(alone=os.environ.get(LISTENS, "") in LOCAL).list_routes()
     uvicorn.run(
-        st.App(ROOT / "app.py", lifespan=warm_up, routes=Serving().list_routes(), middleware=list_middleware()),
+        st.App(ROOT / "app.py", lifespan=warm_up, routes=routes, middleware=list_middleware()),
         uds=socket,
         # As `streamlit run` has them; no compression, which costs time.
         ws="websockets-sansio",

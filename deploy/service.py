@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from deploy.machine import count_share
-from deploy.proxy import Place, lay_out_assets, render_config
+from deploy.proxy import LISTENS, Place, lay_out_assets, render_config
 from deploy.replicas import CHILD, Replica, end
 
 LOG = logging.getLogger("deploy")
@@ -28,7 +28,7 @@ async def serve(address: str, port: int, processes: int) -> int:
         config.write_text(render_config(place, processes), encoding="utf-8")
         nginx = await asyncio.create_subprocess_exec(*CHILD, "nginx", "-e", "stderr", "-c", config)
         await asyncio.to_thread(lay_out_assets, place.folder / "assets")
-        environment = make_environment(processes)
+        environment = {**make_environment(processes), LISTENS: address}
         replicas = [Replica(number, place, environment) for number in range(processes)]
         keepers = [asyncio.create_task(replica.keep()) for replica in replicas]
         told = listen_to_signals(replicas)

@@ -35,8 +35,10 @@ class Question:
     """One question. kind: one of few options, one of many things, or a number that is typed; key: the index of the
     right answer, or the number; within: how far a number may be from it; headline: the answer in few words; right: what
     is said of it, and of a number that is right; wrong: of one that is not; below: what the answers' own numbers are;
-    misconception: what a wrong answer mostly comes from; link: to the page of the app that shows it; tokens: of the
-    sentence that it is about.
+    was: that number before anything was changed; misconception: what a wrong answer mostly comes from; link: to the
+    page of the app that shows it; why: to where the app works the answer out; tokens: of the sentence that it is about;
+    here: the position of that which is asked about, None where it is about none; tops: the likeliest words there, each
+    with its probability.
     """
 
     title: str
@@ -53,6 +55,10 @@ class Question:
     misconception: str = ""
     link: str = ""
     tokens: tuple[str, ...] = ()
+    was: str = ""
+    why: str = ""
+    here: int | None = None
+    tops: tuple[tuple[str, str], ...] = ()
 
     def read(self, typed: object) -> str | None:
         """An answer as it is kept: an index, or a number in digits; None for what cannot be one."""
@@ -106,4 +112,5 @@ def read_plan(text: str) -> Plan:
 
 def _read_question(kept: Mapping[str, Any]) -> Question:
     answers = tuple(Answer(**each) for each in kept["answers"])
-    return Question(**{**kept, "answers": answers, "tokens": tuple(kept["tokens"])})
+    tops = tuple(map(tuple, kept.get("tops", ())))
+    return Question(**{**kept, "answers": answers, "tokens": tuple(kept["tokens"]), "tops": tops})

@@ -32,8 +32,9 @@ from rooms.course import go
 from rooms.errors import RefusedError, StoreError
 from rooms.follow import Follower
 from rooms.opening import open_rooms
+from rooms.reach import find_address
 from rooms.state import tell_lead, tell_phones
-from rooms.store import NO_ROOM, Rooms
+from rooms.store import NO_ROOM, Room, Rooms, Votes
 from rooms.tally import write_table
 
 LOG = logging.getLogger(__name__)
@@ -52,10 +53,12 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 class Serving:
-    """What answers a class in a process. make: opens the store, when it is first asked for."""
+    """What answers a class in a process. make: opens the store, when it is first asked for; alone: whether the server
+    is for this machine alone, so that no phone reaches it.
+    """
 
-    def __init__(self, make: Callable[[], Rooms] = open_rooms) -> None:
-        self._make = make
+    def __init__(self, make: Callable[[], Rooms] = open_rooms, alone: bool = False) -> None:
+        self._make, self._alone = make, alone
         self._rooms: Rooms | None = None
         self._thread = ThreadPoolExecutor(1, "rooms")  # the database has one connection
         self._follower = Follower(self._call)
@@ -142,12 +145,11 @@ class Serving:
             raise RefusedError("That is no answer to this question.", 400)
         if not await self._answers.keep(phone):
             raise RefusedError("You answer too fast. Wait a moment.", 429)
-        kept = await self._call(Rooms.answer, request.path_params["code"], phone, at, said.get("answer"))
-        return JSONResponse({"kept": kept}, headers=_NEVER)
+        told = await self._call(Rooms.answer, request.path_params["code"], phone, at, said.get("answer"))
+        return JSONResponse(dict(zip(("kept", "answered", "phones"), told, strict=True)), headers=_NEVER)
 
     async def _tell_lead(self, request: Request) -> Response:
-        seen = await self._call(Rooms.look, request.path_params["code"], _read_secret(request))
-        return JSONResponse(tell_lead(*seen), headers=_NEVER)
+        return self._show(*await self._call(Rooms.look, request.path_params["code"], _read_secret(request)))
 
     async def _act(self, request: Request) -> Response:
         code, secret, said = request.path_params["code"], _read_secret(request), await _read_body(request)
@@ -160,7 +162,11 @@ class Serving:
             return JSONResponse({"gone": True}, headers=_NEVER)
         seen = await self._call(Rooms.move, code, secret, version, lambda course: go(course, act, to))
         await self._follower.refresh(code)
-        return JSONResponse(tell_lead(*seen), headers=_NEVER)
+        return self._show(*seen)
+
+    def _show(self, room: Room, phones: int, votes: Votes) -> Response:
+        told = {**tell_lead(room, phones, votes), "alone": self._alone, "reach": find_address()}
+        return JSONResponse(told, headers=_NEVER)
 
     async def _write_table(self, request: Request) -> Response:
         room, _, votes = await self._call(Rooms.look, request.path_params["code"], _read_secret(request))

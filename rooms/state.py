@@ -40,6 +40,7 @@ def _ask(question: Question) -> dict[str, Any]:
         "kind": question.kind,
         "answers": [{"label": each.label, "token": each.token} for each in question.answers],
         "tokens": question.tokens,
+        "here": question.here,
     }
 
 
@@ -53,6 +54,7 @@ def _answer(question: Question) -> dict[str, Any]:
         "says": [each.says for each in question.answers],
         "shown": [each.shown for each in question.answers],
         "below": question.below,
+        "was": question.was,
         "link": question.link,
     }
 
@@ -69,6 +71,9 @@ def tell_lead(room: Room, phones: int, votes: Votes) -> dict[str, Any]:
     question, now = plan.questions[course.place], votes.get((course.place, course.vote), {})
     answered = sum(now.values())
     told["answered"] = answered
+    told["tops"] = question.tops
+    if course.stage == TOLD:
+        told["why"] = question.why
     if course.stage == TOLD or (answered >= FEWEST and (course.stage != ASK or course.bars)):
         told["counts"] = list_counts(question, now)
     if course.stage == TOLD:

@@ -157,8 +157,9 @@ class Rooms:
             cursor.execute("INSERT INTO phones VALUES (?, ?)", (code, hide(phone)))
         return phone
 
-    def answer(self, code: str, phone: str, at: tuple[int, int], answer: object) -> str:
-        """Keep a phone's answer in place of what it answered before; the answer as it is kept.
+    def answer(self, code: str, phone: str, at: tuple[int, int], answer: object) -> tuple[str, int, int]:
+        """Keep a phone's answer in place of what it answered before; the answer as it is kept, how many have answered
+        by now, and how many phones there are.
 
         at: the question and the vote that it is for. Raises RefusedError where it is not asked.
         """
@@ -177,7 +178,9 @@ class Rooms:
                 "ON CONFLICT (code, question, vote, phone) DO UPDATE SET answer = excluded.answer",
                 (code, *at, hide(phone), kept),
             )
-        return kept
+            told = "SELECT COUNT(*) FROM answers WHERE code = ? AND question = ? AND vote = ?"
+            phones = _count(cursor, "SELECT COUNT(*) FROM phones WHERE code = ?", code)
+            return kept, _count(cursor, told, code, *at), phones
 
     def count(self, code: str) -> tuple[int, Votes]:
         """How many phones are in a room, and its answers."""

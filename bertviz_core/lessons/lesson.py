@@ -152,7 +152,9 @@ class InRoom:
     """How a step is asked of a class, which sees the question on a projector and answers on phones.
 
     text, task: as in `OnPaper`, with {layer} and {head} besides; among: which can be picked, all of them if that is
-    not said; shown: the model's own number of one that was picked; below: what these numbers are.
+    not said; shown: the model's own number of one that was picked; below: what these numbers are; was: that number
+    before anything was changed; tops: whether the likeliest words at the token are shown with the question, of which
+    it speaks and which do not give the answer away.
     """
 
     text: str = ""
@@ -160,6 +162,8 @@ class InRoom:
     among: Callable[[Scene], Collection[int]] | None = None
     shown: Callable[[Tried], str] | None = None
     below: str = ""
+    was: str = ""
+    tops: bool = False
 
 
 @dataclass(frozen=True)

@@ -113,18 +113,23 @@ lessons, and tells nothing before its last question: for one lesson take the sli
 You ask, everybody answers on a phone, and the projector shows how the answers are spread. Not hands: everybody
 answers, nobody sees who said what, and whoever has talked to a neighbour votes once more.
 
-**Before.** Open the app under the address that phones use (`--server.address 0.0.0.0`; the room says so if it is
-`localhost`), with the sentence that you want. On *Learn*, open *Class* on a lesson's card, then *Start a class*:
+**Before.** Start the app for others too (`BERTVIZ_MODELS=bundled streamlit run app.py --server.address=0.0.0.0`) and
+open it with the sentence that you want. On *Learn*, open *Class* on a lesson's card, then *Start a class*:
 its steps that can be answered on a phone ({asked} of the {steps} of all lessons) are worked out, which takes up to half
 a minute. *Open the projector's page* opens a tab of its own; whoever has that address leads. It survives a reload.
-Nobody needs a name or an account. A room ends with your day, and all of it is deleted.
+The code there leads phones to this machine's address also where you have opened the app as `localhost`; that the app
+was started for this machine alone is said there, with what to do. Join with your own phone: it must be in the same
+network, and some networks of schools keep phones from one another. Nobody needs a name or an account. A room ends with
+your day, and all of it is deleted.
 
-**During.** Phones join with the code or the QR code, also later; *Lock the room* keeps others out. `→` asks, shows the
+**During.** Phones join with the code or the QR code, also later; once everybody is in, *Lock the room* keeps others
+out. If more are in than sit there, end the class and start another, whose code is a new one. `→` asks, shows the
 answers, tells the answer, and goes on; `←` goes back; `A` asks once more; `B` shows bars as answers come in, which
 pulls the rest along. Two to three minutes a question: let them answer, show the answers, say nothing, have them
 persuade a neighbour, vote again, tell the answer, and ask somebody who was wrong what they thought. Where more than
 three quarters are right at once, go on without a second vote. Of fewer than five answers no bars are shown before the
-answer is told. *Open on the page* shows the numbers in the app. At the end the table says what was understood least,
+answer is told. `S` dims all but the answer and what was chosen most beside it. *Open on the page* shows the numbers in
+the app, *Why* works the answer's out. At the end the table says what was understood least,
 and what may stand behind it; *Export CSV* saves counts, no persons.
 
 **At home, or in pairs.** *A link for students*, below the lessons on *Learn*, opens a lesson about one of your

@@ -21,6 +21,7 @@ from bertviz_core.lessons.marking import (
 )
 from bertviz_core.lessons.scene import Scene
 
+MOST_TOPS = 5  # words that are shown with a question
 MOST_ANSWERS = 80  # to pick from: each head of a model of six layers, but not each pair of tokens
 
 
@@ -39,7 +40,9 @@ class Given:
 class Asked:
     """A step as a class is asked it. number: of the step, from 1; scene: about which; own: whether that is the sentence
     on screen, and not the lesson's; answers: none where a number is typed; place: the key among these, or the number;
-    key: it in words; right: what is said of it; wrong: of a number that is not it."""
+    key: it in words; right: what is said of it; wrong: of a number that is not it; here: the position of
+    the token looked at, None where the question is not about it; tops: the likeliest words there, with their
+    probabilities, where they are shown with it."""
 
     step: Step
     number: int
@@ -53,6 +56,8 @@ class Asked:
     key: str
     right: str
     wrong: str
+    here: int | None
+    tops: tuple[tuple[str, float], ...]
 
     @property
     def within(self) -> float:
@@ -86,19 +91,22 @@ def _ask(lesson: Lesson, step: Step, number: int, scene: Scene, own: bool) -> As
     if len(among) > MOST_ANSWERS:
         return None
     numbers = {"layer": str(scene.layer), "head": str(scene.head), **worked.numbers}
+    text, task = fill(step.room.text or step.text, numbers), fill(step.room.task or step.task, numbers)
     return Asked(
         step,
         number,
         scene,
         own,
         worked,
-        fill(step.room.text or step.text, numbers),
-        fill(step.room.task or step.task, numbers),
+        text,
+        task,
         tuple(_give(step, Tried(scene, worked, answer), label) for answer, label in among.items()),
         list(among).index(int(worked.key)) if among else worked.key,
         tell_key(step, scene, worked),
         tell_right(step, scene, worked),
         _tell_wrong_number(step, worked),
+        scene.token if scene.here in text + task or step.room.tops else None,
+        scene.list_tops(MOST_TOPS) if step.room.tops else (),
     )
 
 

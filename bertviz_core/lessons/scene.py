@@ -82,9 +82,13 @@ class Scene:
 
     def tell_tops(self, count: int, position: int | None = None) -> str:
         """The likeliest entries there with their probabilities: `“people” 6.6 %, “men” 5.2 %`."""
+        return ", ".join(f"“{name}” {format_percent(share)}" for name, share in self.list_tops(count, position))
+
+    def list_tops(self, count: int, position: int | None = None) -> tuple[tuple[str, float], ...]:
+        """The likeliest entries there, the likeliest first, with their probabilities."""
         shares = self.read_shares(position)
         tops = np.argsort(-shares, kind="stable")[:count]
-        return ", ".join(f"“{self.model.tokenizer.name(int(i))}” {format_percent(float(shares[i]))}" for i in tops)
+        return tuple((self.model.tokenizer.name(int(i)), float(shares[i])) for i in tops)
 
     def list_repeated(self) -> tuple[int, ...]:
         """The positions of the first token of the text that stands there twice or more; none where all differ."""

@@ -69,6 +69,7 @@ LESSON = Lesson(
             needs=(LM_HEAD,),
             at="cls.predictions.probs",
             misconception="A large attention weight means: important for the answer.",
+            room=InRoom(tops=True),
         ),
         Step(
             "worst",
@@ -108,6 +109,7 @@ LESSON = Lesson(
                 task="Without which head does {word} lose most?",
                 shown=keys.tell_worth,
                 below="what each head is worth to {word}, in points",
+                tops=True,
             ),
             costly=True,
         ),
@@ -176,6 +178,7 @@ LESSON = Lesson(
             paper=OnPaper(
                 text="{word} has {p0}. Without one of two heads it loses {la} points; without the other one, {lb}."
             ),
+            room=InRoom(tops=True),
             costly=True,
         ),
         Step(
@@ -215,6 +218,7 @@ LESSON = Lesson(
             needs=(LM_HEAD,),
             at="cls.predictions.probs",
             misconception="There is one way to leave a part out.",
+            room=InRoom(tops=True),
         ),
         Step(
             "token",
@@ -251,6 +255,8 @@ LESSON = Lesson(
                 among=keys.find_words,
                 shown=lambda tried: keys.tell_token(tried)["its"],
                 below="what {word} keeps without the token",
+                was="{p0}",
+                tops=True,
             ),
             costly=True,
         ),

@@ -17,7 +17,7 @@ let mine = kept.begin("");
 let room = null;
 /** @type {string | number | null} */
 let chosen = null;
-let changing = false, trouble = "", drawn = "";
+let changing = false, trouble = "", drawn = "", came = "";
 
 const asked = () => /** @type {Question} */ (/** @type {Room} */ (room).question);
 const path = () => mine.code;
@@ -92,6 +92,7 @@ function hear(news) {
   if (at() !== before) {
     chosen = null;
     changing = false;
+    came = "";
   }
   if (room.told && room.question) keep({ right: { ...mine.right, [room.place]: isRight(room.told) } });
   if (mine.waiting && (mine.waiting.at !== at() || room.stage !== "ask")) keep({ waiting: null });
@@ -112,7 +113,8 @@ async function send() {
   if (!waiting || !room || waiting.at !== at()) return;
   const body = { phone: mine.phone, question: room.place, vote: room.vote, answer: waiting.answer };
   try {
-    const answer = (await ask(`${path()}/answer`, { body })).kept;
+    const { kept: answer, answered, phones } = await ask(`${path()}/answer`, { body });
+    came = `${answered} of ${phones} had answered when yours came.`;
     keep({ answers: { ...mine.answers, [waiting.at]: answer }, waiting: null });
     changing = false;
     trouble = "";
@@ -196,8 +198,9 @@ const SCREENS = {
     body: [head("Sent"), make("div", { class: "mine" }, make("b", { class: "grow" }, quote(String(readMine()))),
       make("button", { "data-key": "change", onclick: change }, "Change")),
       make("p", {}, "You can change it until your teacher shows the answers."),
-      make("p", { class: "faint", style: "margin-top: 14px" }, asked().task)],
-    end: [], say: `Sent: ${quote(String(readMine()))}`,
+      make("p", { style: "margin-top: 14px" }, "Meanwhile: how would you explain it to somebody who chose otherwise?"),
+      make("p", { class: "faint" }, asked().task), drawSentence()],
+    end: came ? [make("p", { class: "faint" }, came)] : [], say: `Sent: ${quote(String(readMine()))}`,
   }),
   /** @returns {Screen} */
   shown: () => ({
@@ -247,6 +250,14 @@ function quote(answer) {
   const answers = room?.question?.answers ?? [];
   const found = answers[Number(answer)];
   return room?.question?.kind === "number" || !found ? answer.replace("-", "−") : found.token === null ? found.label : `“${nameAnswer(found.label)}”`;
+}
+
+/** The sentence that is asked about: that token, and the one that was chosen. */
+function drawSentence() {
+  const { tokens, here, answers, kind } = asked(), own = kind === "number" ? null : answers[Number(readMine())]?.token;
+  if (!tokens.length || tokens.length > MANY) return "";
+  const name = (/** @type {number} */ i) => (i === here ? "here" : i === own ? "own" : "");
+  return make("p", { class: "sentence" }, ...tokens.flatMap((each, i) => [make("span", { class: name(i) }, each), " "]));
 }
 
 /** @param {Told} told @param {string} answer */
@@ -308,11 +319,13 @@ function listShown(told) {
   const rows = answers.map((each, i) => ({ i, label: nameAnswer(each.label), shown: told.shown[i], value: readShown(told.shown[i] ?? "") }))
     .filter((each) => each.shown);
   if (!rows.length) return [];
+  const isTwice = (/** @type {number} */ i) => answers[i].token !== null && answers.filter((each) => nameAnswer(each.label) === nameAnswer(answers[i].label)).length > 1;
   const most = Math.max(...rows.map((each) => Math.abs(each.value) || 0)) || 1, own = Number(readMine());
-  rows.sort((a, b) => Number(b.i === told.key) - Number(a.i === told.key) || Number(b.i === own) - Number(a.i === own) || b.value - a.value);
-  return [make("p", { class: "faint", style: "margin-top: 10px" }, told.below), make("ul", { class: "rows" }, ...rows.slice(0, 12).map((each) =>
+  const from = (/** @type {number} */ i) => (i === told.key ? -1 : Math.abs(readShown(told.shown[i] ?? "") - readShown(told.shown[told.key] ?? "")) || 0);
+  rows.sort((a, b) => from(a.i) - from(b.i));
+  return [make("p", { class: "faint", style: "margin-top: 10px" }, told.below), make("ul", { class: "rows" }, ...rows.filter((each, place) => place < 12 || each.i === own).map((each) =>
     make("li", { class: each.i === told.key && "key" },
-      make("span", {}, each.label, each.i === own && make("span", { class: "you" }, "you")),
+      make("span", {}, each.label, isTwice(each.i) && make("small", {}, ` ${answers[each.i].token}`), each.i === own && make("span", { class: "you" }, "you")),
       make("span", { class: "bar" }, make("i", { style: `width: ${100 * Math.abs(each.value || 0) / most}%` })),
       make("span", { class: "mono" }, each.shown ?? ""))))];
 }

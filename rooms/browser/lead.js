@@ -1,6 +1,6 @@
 // The projector's page of a class: who leads goes on by buttons or keys; the class's answers stand on the sentence.
 
-import { drawAnswers, drawTokens, isOnSentence } from "./axis.js";
+import { drawAnswers, drawTokens, drawTops, isOnSentence } from "./axis.js";
 import { ask, make } from "./parts.js";
 
 /** @import { Lead, Question, Row, Told } from "./types.d.ts" */
@@ -9,12 +9,11 @@ const ASK_MS = 1000;
 const find = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const [top, main, foot, said] = ["top", "main", "foot", "said"].map(find);
 const code = location.pathname.split("/").pop() ?? "", secret = location.hash.slice(1);
-const base = new URL("../", location.href).href;
 const LOCAL = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
 
 /** @type {Lead | null} */
 let room = null;
-let drawn = "", trouble = "", busy = false;
+let drawn = "", trouble = "", busy = false, lit = false;
 
 async function look() {
   if (!busy) await take(() => ask(`${code}/state`, { secret }));
@@ -46,11 +45,21 @@ async function go(act, to = 0) {
 }
 
 async function save() {
-  const table = await fetch(`${code}/table`, { headers: { Authorization: `Bearer ${secret}` }, cache: "no-store" });
-  if (!table.ok) return;
+  const table = await fetch(`${code}/table`, { headers: { Authorization: `Bearer ${secret}` }, cache: "no-store" }).catch(() => null);
+  if (!table?.ok) {
+    trouble = "The table could not be fetched. Try once more.";
+    return draw();
+  }
   const link = /** @type {HTMLAnchorElement} */ (make("a", { href: URL.createObjectURL(await table.blob()), download: `class-${code}.csv` }));
   link.click();
   URL.revokeObjectURL(link.href);
+}
+
+/** Dim all but the answer and what was chosen most. */
+function light() {
+  lit = !lit;
+  drawn = "";
+  draw();
 }
 
 function end() {
@@ -70,6 +79,8 @@ function draw() {
   drawn = name;
   const held = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.act;
   const screen = choose(room), moved = !before || before.version !== room.version;
+  if (before && moved) lit = false;
+  main.classList.toggle("lit", lit);
   top.replaceChildren(...drawTop(room));
   main.replaceChildren(trouble ? make("p", { class: "wrong", role: "alert" }, trouble) : "", ...SCREENS[screen](room));
   foot.replaceChildren(...BUTTONS[screen](room));
@@ -89,11 +100,30 @@ function drawTop(now) {
   if (now.gone) return [make("h1", {}, "Class")];
   const where = now.over ? `Finished · ${now.phones} took part`
     : now.question ? `Question ${now.place + 1} of ${now.count} · ${now.question.title}` : now.line;
-  const join = make("div", { class: "room" }, make("span", { class: "faint" }, `${location.host}/join`, make("b", { class: "code", style: "color: var(--text)" }, code)), drawCode());
+  const join = make("div", { class: "room" }, make("span", { class: "faint" }, `${findHome().host}${findHome().pathname}join`, make("b", { class: "code", style: "color: var(--text)" }, code)), drawCode());
   return [make("div", {}, make("h1", {}, now.title), make("span", { class: "faint" }, where)), make("span", { class: "grow" }), now.question || now.over ? join : ""];
 }
 
-const drawCode = () => make("img", { src: `${code}/code.svg?at=${encodeURIComponent(base)}`, alt: `QR code of ${base}join/${code}` });
+/** Where phones open the app: as it was opened here, or by the machine's address where that was by a name of its own. */
+function findHome() {
+  const home = new URL("../", location.href);
+  if (LOCAL && room?.reach && !room.alone) home.hostname = room.reach;
+  return home;
+}
+
+const drawCode = () => make("img", { src: `${code}/code.svg?at=${encodeURIComponent(findHome().href)}`, alt: `QR code of ${findHome().href}join/${code}` });
+
+/** What whoever opened the app by the machine's own name has to know. @param {Lead} now */
+function tellHome(now) {
+  if (!LOCAL) return "";
+  const there = new URL("../", location.href);
+  if (now.reach) there.hostname = now.reach;
+  const link = make("b", {}, there.origin);
+  if (!now.alone) return now.reach && make("p", { class: "note" }, "The app is open here as ", location.hostname, ", which phones cannot open: the code leads to ", link,
+    ", this machine’s address. If a phone does not get there, open the app by an address that phones reach, and this page below it.");
+  return make("p", { class: "wrong" }, "Phones cannot come in: the app was started for this machine alone. End it in its terminal (Ctrl C), start it anew with ",
+    make("span", { class: "mono" }, "streamlit run app.py --server.address=0.0.0.0"), ", and load this page again: the class is kept.", now.reach ? " Phones then go to " : "", now.reach ? link : "", now.reach ? "." : "");
+}
 
 /** @param {string} task @param {...(string | Node)} sub */
 const head = (task, ...sub) => [make("h2", {}, task), make("p", { class: "sub faint" }, ...sub)];
@@ -103,21 +133,21 @@ const SCREENS = {
   /** @param {Lead} now @returns {(Node | string)[]} */
   lobby: (now) => [make("div", { class: "lobby" },
     make("div", {}, make("p", { class: "faint" }, "Join with the code"), make("h2", { class: "code" }, code),
-      make("ol", {}, make("li", {}, "Open ", make("b", {}, `${location.host}${new URL(base).pathname}join`), ", or read the code with the camera."),
+      make("ol", {}, make("li", {}, "Open ", make("b", {}, `${findHome().host}${findHome().pathname}join`), ", or read the code with the camera."),
         make("li", {}, "Type the four characters. No name, no account."), make("li", {}, `Answers are counted, not listed. The class ends ${tellEnd(now)}.`)),
-      LOCAL && make("p", { class: "wrong" }, "Phones cannot open this address, which is this machine’s own. Start the app with ",
-        make("span", { class: "mono" }, "--server.address=0.0.0.0"), " and open it by the machine’s name in the network.")),
+      tellHome(now)),
     drawCode())],
   /** @param {Lead} now @returns {(Node | string)[]} */
   ask: (now) => [...head(question(now).task, now.vote > 1 ? "Second vote. " : "", question(now).text), drawTokens(question(now)),
-    drawAnswers(question(now), now.counts, undefined)],
+    now.counts ? "" : drawTops(question(now), now.tops ?? []), drawAnswers(question(now), now.counts, undefined)],
   /** @param {Lead} now @returns {(Node | string)[]} */
   shown: (now) => [...head(question(now).task, tellShown(now)), drawTokens(question(now)), drawAnswers(question(now), now.counts, undefined)],
   /** @param {Lead} now @returns {(Node | string)[]} */
   told: (now) => {
     const told = /** @type {Told} */ (now.told);
     const above = `${isOnSentence(question(now)) ? "Above" : "Bars"}: your ${count(now.answered ?? 0, "answer")}${now.first === undefined ? "" : `, second vote (first: ${now.first} right, now ${now.right})`}.`;
-    const below = told.below && told.shown.some(Boolean) ? ` ${isOnSentence(question(now)) ? "Below" : "Right"}: ${told.below}.` : "";
+    const dotted = told.was && isOnSentence(question(now)) ? `, percent; dotted: ${told.was.replace(/\s%$/, "")}, with all tokens` : "";
+    const below = told.below && told.shown.some(Boolean) ? ` ${isOnSentence(question(now)) ? "Below" : "Right"}: ${told.below}${dotted}.` : "";
     return [make("h2", {}, told.headline), make("p", { class: "sub" }, told.right), make("p", { class: "faint", style: "margin-top: 10px" }, above, below),
       drawAnswers(question(now), now.counts, told)];
   },
@@ -159,11 +189,13 @@ function drawTable(rows) {
 
 // Buttons and keys
 
-const KEYS = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back", a: "again", b: "bars" };
+const SPOT = "spot";
+const KEYS = { s: SPOT, ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back", a: "again", b: "bars" };
 
 /** @param {string} act @param {string} label @param {string} [key] @param {boolean} [main] */
 const button = (act, label, key, main = false) =>
   make("button", { class: main ? "button main" : "button", "data-act": act, onclick: () => go(act) }, label, key && make("kbd", { "aria-hidden": true }, key));
+const spot = () => make("button", { class: "button", "data-act": SPOT, "aria-pressed": String(lit), onclick: light }, "Spotlight", make("kbd", { "aria-hidden": true }, "S"));
 const lock = (/** @type {Lead} */ now) => button("lock", now.locked ? "Let others in" : "Lock the room");
 const link = (/** @type {string} */ to, /** @type {string} */ label) => (to ? make("a", { class: "button", href: `../${to}`, target: "_blank", rel: "noopener" }, label) : "");
 
@@ -181,9 +213,9 @@ const BUTTONS = {
   ask: (now) => [button("next", "Show answers", "→", true), button("bars", now.bars ? "Hide bars" : "Show bars while they answer", "B"), lock(now),
     button("back", "Back", "←"), answered(now)],
   /** @param {Lead} now @returns {(Node | string)[]} */
-  shown: (now) => [button("next", "Reveal", "→", true), now.vote > 1 ? "" : button("again", "Vote again", "A"), button("back", "Back", "←"), answered(now)],
+  shown: (now) => [button("next", "Reveal", "→", true), now.vote > 1 ? "" : button("again", "Vote again", "A"), now.counts ? spot() : "", button("back", "Back", "←"), answered(now)],
   /** @param {Lead} now @returns {(Node | string)[]} */
-  told: (now) => [button("next", "Next", "→", true), link(now.told?.link ?? "", "Open on the page"), button("back", "Back", "←"),
+  told: (now) => [button("next", "Next", "→", true), link(now.told?.link ?? "", "Open on the page"), link(now.why ?? "", "Why"), spot(), button("back", "Back", "←"),
     sum(make("b", {}, String(now.right ?? 0)), `of ${now.answered ?? 0} right`)],
   /** @param {Lead} now @returns {(Node | string)[]} */
   after: (now) => [make("button", { class: "button main", "data-act": "save", onclick: save }, "Export CSV"), link(now.link, "Print handout"), button("back", "Back", "←"),
@@ -198,7 +230,8 @@ document.addEventListener("keydown", (event) => {
   const act = KEYS[/** @type {keyof typeof KEYS} */ (event.key)];
   if (!act || !foot.querySelector(`[data-act="${act}"]`)) return;
   event.preventDefault();
-  go(act);
+  if (act === SPOT) light();
+  else go(act);
 });
 if (secret) look();
 else {

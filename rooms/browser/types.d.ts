@@ -5,12 +5,12 @@ export type Kind = "choose" | "pick" | "number";
 export interface Question {
   title: string; text: string; task: string; kind: Kind;
   answers: { label: string; token: number | null }[];
-  tokens: string[];
+  tokens: string[]; here: number | null;
 }
 
 /** The answer, once it is told. says, shown: of each answer. */
 export interface Told {
-  key: number; within: number; headline: string; right: string; wrong: string; says: string[]; shown: string[]; below: string; link: string;
+  key: number; within: number; headline: string; right: string; wrong: string; says: string[]; shown: string[]; below: string; was: string; link: string;
 }
 
 export interface Room {
@@ -28,5 +28,5 @@ export interface Row {
 
 export interface Lead extends Room {
   line: string; link: string; locked: boolean; bars: boolean; phones: number; answered?: number; counts?: Counts; right?: number;
-  first?: number; after?: Row[];
+  first?: number; after?: Row[]; tops?: [string, string][]; why?: string; reach: string; alone: boolean;
 }

@@ -39,7 +39,9 @@ def start(chromium, server, trouble):
         def start(lesson):
             learn.goto(f"{server}/learn")
             learn.locator(f".st-key-panel-learn-{lesson}").get_by_role("button", name="Class").click(timeout=60_000)
-            learn.get_by_role("button", name="Start a class").click()
+            button = learn.get_by_role("button", name="Start a class")
+            expect(button).to_be_in_viewport(ratio=1)  # where the menu's button stands at the lower edge, too
+            button.click()
             link = learn.get_by_role("link", name="Open the projector")
             with learn.context.expect_page(timeout=90_000) as opened:
                 link.click(timeout=90_000)
@@ -152,6 +154,34 @@ def reload_both(projector, phone):
     for page, text in zip((projector, phone), told, strict=True):
         page.reload()
         expect(page.get_by_role("heading", name=text, exact=True)).to_be_visible()
+
+
+def test_what_stands_with_a_question_and_its_answer(chromium, server, start, trouble):
+    projector = start("whatif")
+    expect(projector.locator(".lobby")).to_contain_text("started for this machine alone")
+    expect(projector.locator(".lobby")).to_contain_text("--server.address=0.0.0.0")
+    assert f"{server.removeprefix('http://')}/join" in projector.locator(".lobby").inner_text()
+    with open_tab(chromium, trouble) as phone:
+        enter(phone, server, read_code(projector))
+        projector.keyboard.press("ArrowRight")
+        expect(projector.locator(".tops")).to_contain_text("At [MASK] now")
+        expect(projector.locator(".sentence .here")).to_have_text("[MASK]")
+        answer(phone, 1)
+        expect(phone.get_by_text("1 of 1 had answered when yours came.")).to_be_visible()
+        expect(phone.get_by_text("somebody who chose otherwise")).to_be_visible()
+        for _ in range(2):
+            projector.keyboard.press("ArrowRight")
+            projector.wait_for_timeout(600)
+        expect(projector.locator(".tops")).to_have_count(0)
+        assert list_violations(projector) == [] and list_violations(phone) == []
+        projector.keyboard.press("s")
+        expect(projector.get_by_role("button", name="Spotlight")).to_have_attribute("aria-pressed", "true")
+        with projector.context.expect_page() as opened:
+            projector.get_by_role("link", name="Why").click()
+        expect(opened.value.get_by_role("heading", name="people").first).to_be_visible(timeout=60_000)
+        projector.keyboard.press("ArrowRight")
+        expect(projector.get_by_text("Question 2 of 6")).to_be_visible()
+        assert not projector.locator("main.lit").count()
 
 
 def test_a_phone_that_was_away_comes_back_and_sends_what_it_kept(chromium, server, start, trouble):

@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from edge.classes import LARGEST_SAID
-from rooms import serving
+from rooms import reach, serving
 from rooms.opening import open_rooms
 from rooms.serving import Serving
 from rooms.store import Rooms
@@ -71,7 +72,7 @@ def test_a_whole_class(room):
     assert room.state().json()["phones"] == 6 and "question" not in room.phone()
     room.act("next")
     for i, phone in enumerate(phones):
-        assert room.answer(phone, i % 3).json() == {"kept": str(i % 3)}
+        assert room.answer(phone, i % 3).json() == {"kept": str(i % 3), "answered": i + 1, "phones": 6}
     told = room.state().json()
     assert (told["answered"], told["stage"], "counts" in told, "told" in told) == (6, "ask", False, False)
     told = room.act("next").json()
@@ -106,6 +107,26 @@ def test_phones_are_told_neither_answers_nor_the_key_before_it_is_told(room):
     told = room.phone()
     assert told["told"]["key"] == 2 and told["told"]["shown"][2] == "0.27 %"
     assert "counts" not in told and "phones" not in told
+
+
+def test_phones_are_not_told_what_is_for_the_projector(room):
+    room.act("next")
+    assert room.state().json()["tops"] == [] and "why" not in room.state().json()
+    room.act("next")
+    assert room.act("next").json()["why"] == PLAN.questions[0].why
+    assert not {"tops", "why", "reach", "alone"} & set(room.phone())
+
+
+def test_who_leads_is_told_where_phones_find_the_machine(web, rooms, monkeypatch):
+    room = Class(web, rooms)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
+        way.connect(("192.0.2.1", 9))
+        assert room.state().json()["reach"] == way.getsockname()[0]
+    assert room.state().json()["alone"] is False and Serving(alone=True)._alone
+    monkeypatch.setattr(reach, "_ELSEWHERE", ("127.0.0.2", 9))
+    assert room.state().json()["reach"] == ""  # a machine's own name for itself is none for phones
+    monkeypatch.setattr(reach, "_ELSEWHERE", ("not an address", 9))
+    assert room.state().json()["reach"] == ""
 
 
 def test_few_answers_are_not_shown_before_the_answer_is_told(room):

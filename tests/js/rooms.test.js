@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { drawAnswers, drawTokens, isOnSentence } from "../../rooms/browser/axis.js";
+import { drawAnswers, drawTokens, drawTops, isOnSentence } from "../../rooms/browser/axis.js";
 import * as link from "../../rooms/browser/link.js";
 import * as kept from "../../rooms/browser/kept.js";
 import { findUnused, nameAnswer, readCode, readShown } from "../../rooms/browser/parts.js";
@@ -56,6 +56,30 @@ test("every token has a column; those that were answered their count, and below 
   const heights = [...answered.querySelectorAll(".down i")].map((each) => Number.parseFloat(each.style.height));
   assert.equal(heights[0], 104);
   assert.ok(Math.abs(heights[1] - 104 * 2.6 / 5.1) < 1e-9);
+});
+
+test("what the model's number was is a dotted line across all columns, as far down as a bar of it would be", () => {
+  const answered = drawAnswers(pick, [3, 0, 12], { ...told(2, ["5.1 %", "2.6 %", "0.27\u00a0%"]), was: "7.4\u00a0%" });
+  assert.deepEqual(texts(answered, ".down"), ["", "5.1", "2.6", "", "0.27", ""]);
+  assert.equal(answered.querySelector(".was").style.bottom, "36px"); // 140, less 104 of the longest, which it is
+  assert.equal(drawAnswers(pick, [3, 0, 12], told(2, ["5.1 %", "2.6 %", "0.27 %"])).querySelectorAll(".was").length, 0);
+});
+
+test("the spotlight leaves the answer and what was chosen most beside it", () => {
+  const lit = (counts, told) => [...drawAnswers(pick, counts, told).querySelectorAll(".column")].map((each) => !each.className.includes("aside"));
+  assert.deepEqual(lit([3, 5, 12], undefined), [false, false, false, false, true, false]);
+  assert.deepEqual(lit([3, 5, 12], told(2)), [false, false, true, false, true, false]);
+  assert.deepEqual(lit([0, 0, 12], told(2)), [false, false, false, false, true, false]);
+});
+
+test("the token that is asked about is marked, and the likeliest words there stand with their shares", () => {
+  const asked = { ...choose, here: 3 };
+  assert.deepEqual(texts(drawTokens(asked), ".here"), ["[MASK]"]);
+  assert.deepEqual(texts(drawAnswers({ ...pick, here: 3 }, undefined, undefined), ".here"), ["[MASK]"]);
+  const tops = drawTops(asked, [["people", "7.4\u00a0%"], ["men", "3.7\u00a0%"]]);
+  assert.deepEqual([...tops.querySelectorAll(".bar i")].map((each) => each.style.width), ["100%", "50%"]);
+  assert.ok(tops.textContent.startsWith("At [MASK] now") && tops.textContent.includes("people"));
+  assert.equal(drawTops(asked, []), "");
 });
 
 test("options stand in rows with their counts; of many only those that were chosen, and the answer first", () => {

@@ -81,6 +81,19 @@ def test_the_numbers_of_the_answers_are_the_passes(asked, bundled, rome):
     assert int(heads.place) == int(np.argmax(losses)) and min(losses) < 0
 
 
+def test_the_words_beside_a_question_and_the_token_that_it_names(asked, bundled, rome):
+    shown = {each.step.name: each for each in asked["whatif"] if each.tops}
+    assert set(shown) == {"looks", "worst", "both", "without", "token"}
+    for each in shown.values():
+        shares = rome[PROBS.fix(token=8)]
+        tops = np.argsort(-shares, kind="stable")[:5]
+        names = [bundled.tokenizer.name(int(i)) for i in tops]
+        assert each.tops == tuple(zip(names, map(float, shares[tops]), strict=True))
+        assert f"“{each.tops[0][0]}”" in each.text + each.task
+    assert {each.here for each in asked["whatif"] if "[MASK]" in each.text + each.task} == {8}
+    assert {each.here for each in asked["tokens"] if "[MASK]" not in each.text + each.task} == {None}
+
+
 def test_a_sentence_without_what_a_step_needs_has_the_lessons_own_in_its_place(bundled):
     scene = Scene(bv.run(bundled, "The cat sleeps."), 0, 0, 2)
     found = {each.step.name: each for each in list_questions(find_lesson("tokens"), scene)}

@@ -11,12 +11,14 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from bertviz_core.errors import BertvizError
+from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.texts import write_count
 from bertviz_core.lessons.lesson import Choose, Lesson, Number
 from bertviz_core.lessons.marking import fill
 from bertviz_core.lessons.questions import Asked, list_questions
+from bertviz_core.tracing.changes import write_changes
 from bertviz_core.ui.frame import menu, state
-from bertviz_core.ui.frame.keys import LESSON, PAIR, STEP, TEXT, Key
+from bertviz_core.ui.frame.keys import CHANGES, LESSON, PAIR, STEP, TEXT, WALK, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.lesson import make_scene
 from bertviz_core.ui.frame.resources import take_turn
@@ -115,10 +117,11 @@ def _make_question(lesson: Lesson, asked: Asked) -> Question:
     ask, step = asked.step.ask, asked.step
     kind = CHOOSE if isinstance(ask, Choose) else NUMBER if isinstance(ask, Number) else PICK
     own = "" if asked.own else f"About the lesson’s own sentence, “{lesson.text}” "
-    link = {**list_pass(asked.scene), LESSON.name: lesson.name, STEP.name: str(asked.number)}
+    pass_ = list_pass(asked.scene)
     if not asked.own:
-        link = {**link, TEXT.name: lesson.text}
-        link.pop(PAIR.name, None)
+        pass_ = {**pass_, TEXT.name: lesson.text}
+        pass_.pop(PAIR.name, None)
+    link = {**pass_, LESSON.name: lesson.name, STEP.name: str(asked.number)}
     return Question(
         step.title,
         f"{own}{asked.text}",
@@ -134,7 +137,17 @@ def _make_question(lesson: Lesson, asked: Asked) -> Question:
         step.misconception,
         f"{step.page}?{urlencode(link)}",
         tuple(asked.scene.tokens),
+        fill(step.room.was, asked.worked.numbers),
+        f"{step.page}?{urlencode({**pass_, **_list_changes(asked), WALK.name: str(asked.worked.why)})}",
+        asked.here,
+        tuple((name, format_percent(share)) for name, share in asked.tops),
     )
+
+
+def _list_changes(asked: Asked) -> dict[str, str]:
+    """What a link says that leads to the pass which answers a prediction."""
+    ask = asked.step.ask
+    return {CHANGES.name: write_changes(ask.run(asked.scene))} if isinstance(ask, Choose) and ask.run else {}
 
 
 def _write_headline(asked: Asked) -> str:
@@ -142,5 +155,6 @@ def _write_headline(asked: Asked) -> str:
     if isinstance(asked.step.ask, Number):
         decimals = 0 if asked.within == 0 else max(0, math.ceil(-math.log10(asked.within)))
         return f"{asked.worked.key:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
-    token = asked.answers[int(asked.place)].token
-    return asked.key.rstrip(".") if token is None else asked.scene.quote(token)
+    right, was = asked.answers[int(asked.place)], fill(asked.step.room.was, asked.worked.numbers)
+    named = asked.key.rstrip(".") if right.token is None else asked.scene.quote(right.token)
+    return f"{named}: {was} becomes {right.shown}" if was else named
