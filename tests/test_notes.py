@@ -122,9 +122,14 @@ def test_of_a_long_input_the_lines_that_are_drawn_are_told(bundled):
         keys & set(drawn.keys) for keys in best
     ]
     fits = all(keys <= set(drawn.keys) for keys in best)
-    assert not fits and tell(drawn) == f"those of the 5 largest weights each that lie on {len(drawn.keys)} keys"
-    alike = choose_strongest(np.tile(np.arange(25.0), (25, 1)), [False] * 25, 12, 16, 5)
-    assert alike.keys == [20, 21, 22, 23, 24] and tell(alike) == "the 5 largest weights each"
+    assert not fits and tell(drawn, room) == f"those of the 5 largest weights each that lie on {len(drawn.keys)} keys"
+    rising = np.tile(np.arange(25.0), (25, 1))
+    alike = choose_strongest(rising, [False] * 25, 12, 16, 5)
+    assert alike.keys == [20, 21, 22, 23, 24] and tell(alike, rising) == "the 5 largest weights each"
+    even = np.full((25, 25), 0.04)
+    assert tell(choose_strongest(even, [False] * 25, 12, 16, 5), even) == (
+        "the 5 largest weights each, of equal ones the first"
+    )
 
 
 def test_sums_that_are_shown_are_counted_without_padding(padded):

@@ -81,7 +81,8 @@ def test_these_weights_never_move_and_all_others_do(bundled):
     count = sum(one.weights for one in training.still)
     assert sum(int(same.sum()) for same in stayed.values()) == count == (64 - longest + 1) * 32
     told = say_still(training)
-    assert told.startswith(f"{small.parameter_count:,} weights learn; {count:,} of them never move")
+    all_ = small.parameter_count
+    assert told.startswith(f"{all_ - count:,} of {all_:,} weights learn. The other {count:,} never move")
     assert told.endswith(f"the rows of positions {longest} to 63, segment 1.")
 
 

@@ -106,9 +106,10 @@ def test_how_many_weights_never_move(training):
     for name in moved:
         moved[name] = np.asarray(after[name] != training.before.parameters[name])
     said = say_still(training)
-    assert said.startswith(f"{sum(part.size for part in moved.values()):,} weights learn")
-    found = re.search(r"; ([\d,]+) of them never move", said)
+    weights, found = sum(part.size for part in moved.values()), re.search(r"The other ([\d,]+) never move", said)
     still = int(found[1].replace(",", "")) if found else 0
+    learn = f"{weights - still:,} of {weights:,}" if still else f"{weights:,}"
+    assert said.startswith(f"{learn} weights learn.")
     unmoved = sum(int((~part).sum()) for part in moved.values())
     if training.settings.practised:
         assert still == 0  # without a gradient they shrink all the same, by AdamW's decay

@@ -14,6 +14,7 @@ from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.functions import Function, Softmax
 from bertviz_core.formula.stages import Stage
+from bertviz_core.formula.texts import name_token
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 
@@ -113,7 +114,7 @@ def list_beginnings(trace: Trace, token: int) -> dict[str, Address]:
         return offered
     row = Address.in_layer(trace.model.config.num_hidden_layers - 1, "output.LayerNorm").fix(token=token)
     strongest = row.fix(hidden=find_strongest(trace[row]))
-    return {f"the strongest number of “{trace.tokens[token]}” after the last layer": strongest}
+    return {f"the strongest number of {name_token(trace.tokens, token)} after the last layer": strongest}
 
 
 def choose_stops(trace: Trace, cells: Sequence[Address]) -> list[int]:

@@ -17,6 +17,8 @@ from bertviz_core.tracing.changes import UNIFORM, Changes
 from bertviz_core.tracing.rewrites import NO_RESIDUAL, OTHER_EPSILON, SKIP, Rule
 from bertviz_core.tracing.trace import Trace
 
+_NEARLY = 0.999  # of the largest change: only those above it can be as large but for rounding
+
 
 @dataclass(frozen=True)
 class Offer:
@@ -30,7 +32,8 @@ class Offer:
 class Moved:
     """How far a tensor lies from what it was: the largest change, where it is, the mean size of all without padding.
 
-    masked: whether some of its numbers, left out here, are scores that are masked in one of the two passes only.
+    masked: whether some of its numbers, left out here, are scores that are masked in one of the two passes only;
+    least: from which size a change is as large as the largest but for rounding; alike: how many are; all: of how many.
     """
 
     largest: Address
@@ -38,6 +41,9 @@ class Moved:
     after: float
     mean: float
     masked: bool
+    least: float
+    alike: int
+    all: int
 
 
 @dataclass(frozen=True)
@@ -116,10 +122,21 @@ def measure_moved(before: Trace, after: Trace, where: Address) -> Moved:
     difference = subtract(before, after, where)
     size = np.abs(_drop_padding(before, after, where, difference))
     place = np.unravel_index(find_strongest(np.nan_to_num(size).ravel()), size.shape) if size.ndim else ()
-    free = {axis: int(i) for axis, i in zip(after.dims(where), place, strict=True)}
-    largest = where.fix(**free).sort(after.dims(where.whole))
     mean = 0.0 if np.isnan(size).all() else float(np.nanmean(size))
-    return Moved(largest, float(old[place]), float(new[place]), mean, bool(np.isnan(difference).any()))
+    free = {axis: int(i) for axis, i in zip(after.dims(where), place, strict=True)}
+    largest, least = where.fix(**free).sort(after.dims(where.whole)), _find_least(old, new, size)
+    counts = int((size >= least).sum()), int((~np.isnan(size)).sum())
+    masked = bool(np.isnan(difference).any())
+    return Moved(largest, float(old[place]), float(new[place]), mean, masked, least, *counts)
+
+
+def _find_least(old: np.ndarray, new: np.ndarray, size: np.ndarray) -> float:
+    """From which size a change is as large as the largest but for rounding, as are those of two probabilities that sum
+    to 1. size: of the changes, NaN for what is not compared."""
+    most = float(np.nan_to_num(size).max(initial=0.0))
+    near = size >= _NEARLY * most
+    unit = float(np.finfo(new.dtype).eps) * max(float(np.abs(x[near]).max(initial=0.0)) for x in (old, new))
+    return most - 2 * unit
 
 
 def subtract(before: Trace, after: Trace, address: Address) -> np.ndarray:

@@ -22,6 +22,7 @@ from bertviz_core.analysis.what_if import (
 from bertviz_core.errors import InputError
 from bertviz_core.formula.address import Address, Where
 from bertviz_core.formula.numbers import format_percent
+from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.bert import TOKEN_IDS
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.changes import Changes, Listed, check_changes, read_changes, write_changes
@@ -124,7 +125,7 @@ def _render_moves(found: Outcome, token: int) -> str:
         f"{format_percent(shift.before)} → <b>{format_percent(shift.after)}</b></span>"
         for shift in shifts
     )
-    return f'<div class="bv-moves">at “{escape(found.after.tokens[token])}” {moves}</div>'
+    return f'<div class="bv-moves">at {escape(name_token(found.after.tokens, token))} {moves}</div>'
 
 
 def show_what_if(trace: Trace, chosen: Selection) -> None:

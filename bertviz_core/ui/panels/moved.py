@@ -6,7 +6,7 @@ import streamlit as st
 
 from bertviz_core.analysis import naming
 from bertviz_core.analysis.ranking import MASKED
-from bertviz_core.analysis.what_if import measure_moved
+from bertviz_core.analysis.what_if import Moved, measure_moved
 from bertviz_core.figures.base import Chart
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN_AXES
@@ -51,22 +51,32 @@ def show_moved(view: View, address: Address, start: Address) -> None:
         st.caption(f"**What if:** {found.yours} {found.agree('moves', 'move')} none of the numbers here.")
         return
     before, after = (float(trace[start]) for trace in (found.before, found.after))
-    own, name = (escape_markdown(_name(found.after, cell, address)) for cell in (start, far.largest))
-    arrow, most = (_write_arrow(address, *ends) for ends in ((before, after), (far.before, far.after)))
+    own = escape_markdown(_name(found.after, start, address))
+    arrow = _write_arrow(address, before, after)
     if before == after:
-        said = f"{own} stays at {_write(address, after)}."
+        said = f"{own} stays {'masked' if after <= MASKED else f'at {_write(address, after)}'}."
     elif abs(after - before) < _HARDLY * min(abs(far.after - far.before), abs(before)):
         said = f"{own} hardly changes, {arrow}."
     else:
         said = f"{own}: {arrow}."
-    among = "Of scores masked neither before nor now " if far.masked else ""
+    moves = 0.0 if min(before, after) <= MASKED else abs(after - before)
+    st.caption(f"**What if:** {said}{_tell_most(found.after, address, far, moves)}")
+
+
+def _tell_most(trace: Trace, address: Address, far: Moved, own: float) -> str:
+    """Which number of the panel changes most, beside one that changes by `own`."""
     if not far.mean:
-        said += " No score changes that is masked neither before nor now."
-    elif start == far.largest and not far.masked:
-        said += " No other changes more."
-    else:
-        said += f" {among or 'Most changes '}{name}{' changes most' if among else ''}: {most}."
-    st.caption(f"**What if:** {said}")
+        return " No score changes that is masked neither before nor now."
+    if own >= far.least and not far.masked:
+        return {1: "", 2: f" The other changes {'as much' if far.alike == 2 else 'less'}."}.get(
+            far.all, " No other changes more."
+        )
+    name, most = escape_markdown(_name(trace, far.largest, address)), _write_arrow(address, far.before, far.after)
+    alone = far.alike == 1
+    if far.masked:
+        changes = f"{name} changes most" if alone else f"none changes more than {name}"
+        return f" Of scores masked neither before nor now {changes}: {most}."
+    return f" {'Most changes' if alone else 'None changes more than'} {name}: {most}."
 
 
 def _name(trace: Trace, cell: Address, panel: Address) -> str:

@@ -158,7 +158,7 @@ def _measure_triangle(view: View) -> tuple[float, float, float, float]:
 
 def _show_triangle(view: View) -> None:
     """The chosen token's sum, and how long a sum of two such lengths could be."""
-    residual, token = _find_residual(view).fix(token=view.chosen.token), view.trace.tokens[view.chosen.token]
+    residual = _find_residual(view).fix(token=view.chosen.token)
     heading = Heading(
         "True to angle and length",
         "below, how long the sum could be",
@@ -172,7 +172,7 @@ def _show_triangle(view: View) -> None:
             view,
             [draw_triangle(*_measure_triangle(one), view.colors, inks) for one in view.passes],
             "triangle",
-            f"The residual sum of {token} as a triangle",
+            f"The residual sum of {name_token(view.trace.tokens, view.chosen.token)} as a triangle",
         )
         if note := f"{tell_words(view)}{tell_put(view, residual)}".strip():
             st.caption(note)

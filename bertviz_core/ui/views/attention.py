@@ -172,7 +172,8 @@ def _show_lines(view: View) -> None:
     said = tell_pass(view)
     if not few and weights.any():
         said += (
-            f"Lines: of {len(shown.queries)} queries around {escape_markdown(read_word(view))}, {tell_drawn(shown)}. "
+            f"Lines: of {len(shown.queries)} queries around {escape_markdown(read_word(view))}, "
+            f"{tell_drawn(shown, weights)}. "
             f"Fully dark: a weight of {format_number(full)}."
         )
     if not weights.any():
@@ -181,12 +182,16 @@ def _show_lines(view: View) -> None:
         st.caption(said)
 
 
-def tell_drawn(shown: Links) -> str:
-    """Which weights of each query are drawn: its largest, unless some lie on keys for which there is no room."""
+def tell_drawn(shown: Links, weights: np.ndarray) -> str:
+    """Which of each query's weights (query, key) are drawn: its largest, unless some lie on keys for which there is no
+    room; of equal ones the first."""
     drawn = (~np.isnan(shown.weights)).sum(axis=1)
+    largest = np.sort(weights[shown.queries], axis=1)[:, ::-1]
+    tied = largest.shape[1] > STRONGEST and (largest[:, STRONGEST - 1] == largest[:, STRONGEST]).any()
+    first = ", of equal ones the first" if tied else ""
     if (drawn == STRONGEST).all():
-        return f"the {STRONGEST} largest weights each"
-    return f"those of the {STRONGEST} largest weights each that lie on {len(shown.keys)} keys"
+        return f"the {STRONGEST} largest weights each{first}"
+    return f"those of the {STRONGEST} largest weights each{first} that lie on {len(shown.keys)} keys"
 
 
 def _show_overview(view: View) -> None:

@@ -96,10 +96,11 @@ def tell_most(view: View) -> Said:
     row = view.trace[own.enter("probs").fix(head=view.chosen.head, query=view.chosen.token)]
     values = view.trace[own.enter("value").fix(head=view.chosen.head)]
     lengths = np.linalg.norm(weigh_values(row, values), axis=1)
-    if (row < 0).any():
+    if (row < 0).any() and lengths.any():
         return _tell_longest_below_zero(lengths)
     return choose(
         Claim("nothing looked at", "All its attention weights are 0.", {}, Relation.NONE, row),
+        Claim("nothing to weigh", "All its weighted values are 0.", {}, Relation.NONE, lengths),
         _tell_largest(row, lengths),
         _tell_one_of_several(row, lengths),
     )

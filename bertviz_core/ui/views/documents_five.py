@@ -15,6 +15,7 @@ from bertviz_core.documents import DOCUMENTS, Document
 from bertviz_core.figures.stages import draw_runs
 from bertviz_core.formula.numbers import format_percent, write_fixed
 from bertviz_core.formula.steps import NORM
+from bertviz_core.formula.texts import name_token
 from bertviz_core.sharing.findings import Found
 from bertviz_core.tracing.trace import run
 from bertviz_core.ui.components.selectors import read_css
@@ -58,10 +59,10 @@ def _draw(view: View, chosen: Side, own: Mapping[str, DocumentRun], found: Found
 
 
 def _show_table(view: View, chosen: Side, runs: Mapping[str, DocumentRun], progress: str) -> None:
-    token = view.trace.tokens[view.chosen.token]
+    token = name_token(view.trace.tokens, view.chosen.token)
     heading = Heading(
         "The documents, each run as written",
-        f"the vector of “{token}” against BERT’s; the answer",
+        f"the vector of {token} against BERT’s; the answer",
         _write_cosine(view),
         progress or "x BERT, y the document, last layer",
     )

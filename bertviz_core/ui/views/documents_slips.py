@@ -70,8 +70,8 @@ def _judge_root(view: View) -> _Card:
     token, layer = view.chosen.token, view.chosen.layer
     total = view.trace[Address.in_layer(layer, "attention.output.residual").fix(token=token)][None]
     printed, meant = (float(work(total)[0]) for work in (slips.compute_printed_sigma, slips.compute_deviation))
-    word = escape(view.trace.tokens[token])
-    why = f"σ as printed at “{word}” after attention in layer {layer}, and a standard deviation."
+    word = escape(name_token(view.trace.tokens, token))
+    why = f"σ as printed at {word} after attention in layer {layer}, and a standard deviation."
     return _Card("The root ends too early", "003, σ", format_number(printed), format_number(meant), why)
 
 

@@ -146,7 +146,10 @@ def _tell_lines(weights: np.ndarray, padding: Collection[int]) -> str:
         return ALL_ZERO
     left_out = ["padding"] * bool(padding) + ["a row whose weights are all 0"] * bool((~weights.any(axis=1)).any())
     none = f"; from {' or '.join(left_out)} leads none" if left_out else ""
-    return f"A line leads to each row's largest weight{none}."
+    lined = weights[[i for i in range(len(weights)) if i not in padding]]
+    tied = ((lined == lined.max(axis=1, keepdims=True)).sum(axis=1) > 1) & lined.any(axis=1)
+    first = "; of equal ones to the first" if tied.any() else ""
+    return f"A line leads to each row's largest weight{first}{none}."
 
 
 def _write_reason(view: View) -> str:

@@ -21,6 +21,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_percent, format_short
 from bertviz_core.formula.steps import NORM
 from bertviz_core.formula.tex import write_products
+from bertviz_core.formula.texts import name_token
 from bertviz_core.ui.frame.labels import read_escaped
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
@@ -134,7 +135,7 @@ def show_resemblance(view: View) -> None:
     found = layers.compute_cosines(view.trace[address])
     shown = center_range(view.chosen.token, int(MANY_CELLS**0.5), len(names))
     numbers = has_room(len(shown)) and not view.outcome.compared
-    own = f", in hundredths for “{view.trace.tokens[view.chosen.token]}”" if numbers else ""
+    own = f", in hundredths for {name_token(view.trace.tokens, view.chosen.token)}" if numbers else ""
     heading = Heading("Who comes together", f"after layer {view.chosen.layer}{own}", _write_pair(view), "derived")
     with open_card(view, NORM, heading, f"from {address}", name="cosines") as tools:
         with tools:

@@ -16,7 +16,7 @@ from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import NORM, PREDICTION
-from bertviz_core.formula.texts import write_ordinal
+from bertviz_core.formula.texts import name_token, write_ordinal
 from bertviz_core.ui.frame import url
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -95,10 +95,10 @@ def show_ladder(view: View, lens: layers.Lens) -> None:
     word = _read_word(view, int(probs[-1].argmax()))
     offer_number(Address("cls.predictions.probs").fix(token=view.chosen.token, vocab=int(probs[-1].argmax())))
     best = lens.list_best(PLACES)
-    token, followed = view.trace.tokens[view.chosen.token], view.trace.model.tokenizer.name(word)
+    token, followed = name_token(view.trace.tokens, view.chosen.token), view.trace.model.tokenizer.name(word)
     heading = Heading(
         "The answer, read after every layer",
-        f"five likeliest words at “{token}”; dark: the word followed, “{followed}”",
+        f"five likeliest words at {token}; dark: the word followed, “{followed}”",
         _write_formula(view),
         "nostalgebraist 2020, logit lens; head: Devlin et al. 2018",
     )

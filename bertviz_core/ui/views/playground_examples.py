@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import streamlit as st
@@ -16,6 +16,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.document_nodes import BASE
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION, EMBEDDING
+from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.names import SELF_ATTENTION
 from bertviz_core.ui.frame import url
 from bertviz_core.ui.frame.keys import Key
@@ -120,13 +121,13 @@ def show_unscaled(view: View) -> Derived:
     trace = view.trace
     rows = {name: trace[_locate(view, name)] for name in ("products", "scaled", "scores", "probs")}
     without = playground.leave_unscaled(rows["products"], rows["scaled"], rows["scores"])
-    names, word = label_tokens(trace), trace.tokens[view.chosen.token]
+    names, word = label_tokens(trace), name_token(trace.tokens, view.chosen.token)
     best = int(without.argmax())
     shown = attention.choose_shown(without + rows["probs"], _KEYS, (best,))
     series = {"without √d_k": without, "with √d_k": rows["probs"].astype(np.float64)}
     return Derived(
         "playground-unscaled",
-        f"“{word}”, layer {view.chosen.layer}, head {view.chosen.head}: weights with and without the division by √d_k",
+        f"{word}, layer {view.chosen.layer}, head {view.chosen.head}: weights with and without the division by √d_k",
         draw_pairs(
             {name: values[shown] for name, values in series.items()},
             [names[k] for k in shown],
@@ -136,7 +137,7 @@ def show_unscaled(view: View) -> Derived:
         _write_division(view, without, rows["probs"]),
         values=Values(np.stack([without, series["with √d_k"]], axis=1), names, list(series)),
         note="Scores of this model on your sentence. Hollow: softmax of unscaled dot products. Filled: as BERT "
-        f"computes it.{_note_shown(shown, len(names))}",
+        f"computes it.{_note_shown(shown, trace.encoding.real)}",
         table=render_table(
             "key u",
             [names[k] for k in shown],
@@ -186,5 +187,6 @@ def _read_chosen(values: np.ndarray, shown: list[int]) -> list[float]:
     return [float(values[k]) for k in shown]
 
 
-def _note_shown(shown: list[int], total: int) -> str:
-    return f" Shown: {len(shown)} of {total} keys, those with the largest weights." if len(shown) < total else ""
+def _note_shown(shown: Collection[int], real: Collection[int]) -> str:
+    count = len({*shown} & {*real})
+    return f" Shown: {count} of {len(real)} keys, those with the largest weights." if count < len(real) else ""

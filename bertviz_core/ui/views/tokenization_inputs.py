@@ -13,6 +13,7 @@ from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.analysis.made_from import is_put
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import ATTENTION
+from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.names import SELF_ATTENTION
 from bertviz_core.ui.frame import choices, site, state
 from bertviz_core.ui.frame.keys import PAD, Key
@@ -107,7 +108,7 @@ def _render_effect(view: View, size: int) -> str:
 
 def _write_story(view: View, size: int) -> str:
     chosen, lowest = view.chosen, float(np.finfo(view.trace["attention_mask"].dtype).min)
-    token = escape(view.trace.tokens[chosen.token])
+    token = escape(name_token(view.trace.tokens, chosen.token))
     ends = (
         "But as changed, not all attention weights on padding are 0."
         if is_attended(view.trace, range(size, len(view.trace.tokens)))
@@ -121,6 +122,6 @@ def _write_story(view: View, size: int) -> str:
         "softmax gives them a weight of exactly 0."
     )
     return (
-        f"Layer {chosen.layer}, head {chosen.head}, query “{token}”: (1 − attention_mask) · ({format_number(lowest)}) "
+        f"Layer {chosen.layer}, head {chosen.head}, query {token}: (1 − attention_mask) · ({format_number(lowest)}) "
         f"is added to every score. {comes} {ends}"
     )

@@ -278,13 +278,16 @@ def _is_asking(run: Run) -> bool:
 
 
 def say_still(training: Plan) -> str:
-    """How many weights learn, and which of them no step moves."""
+    """How many weights learn, and which no step moves."""
     weights = sum(training.before.parameters[name].numel() for name in training.learned)
     if not training.still:
         return f"{weights:,} weights learn."
     rows = ", ".join(f"{_name_table(one.parameter, len(one.rows))} {_name_rows(one.rows)}" for one in training.still)
     count = sum(one.weights for one in training.still)
-    return f"{weights:,} weights learn; {count:,} of them never move, since no sentence reads them: the rows of {rows}."
+    return (
+        f"{weights - count:,} of {weights:,} weights learn. The other {count:,} never move, since no sentence reads "
+        f"them: the rows of {rows}."
+    )
 
 
 def _name_table(parameter: str, rows: int) -> str:

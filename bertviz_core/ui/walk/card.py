@@ -111,9 +111,8 @@ def name_place(trace: Trace, axis: str, i: int) -> str:
     if axis in TOKEN_AXES:
         token = trace.tokens[i]
         return f"{token} {i}" if trace.tokens.count(token) > 1 else token
-    words = trace.model.tokenizer.vocabulary
-    if axis == "vocab" and i < len(words):
-        return words[i]
+    if axis == "vocab":
+        return trace.model.tokenizer.name(i)
     if axis == "concat":
         head, component = divmod(i, trace.model.config.head_dim)
         return f"head {head} · {component}"

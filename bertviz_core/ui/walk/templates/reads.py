@@ -207,9 +207,9 @@ _TELLS = {
 
 
 def _list_neighbours(trace: Trace, value: int) -> Table:
-    words = trace.model.tokenizer.vocabulary
-    near = range(max(0, value - _NEIGHBOURS), min(len(words), value + _NEIGHBOURS + 1))
-    rows = [Row((Cell(str(i)), Cell(words[i], look=card.WORD)), own=i == value) for i in near]
+    tokenizer = trace.model.tokenizer
+    near = range(max(0, value - _NEIGHBOURS), min(len(tokenizer.vocabulary), value + _NEIGHBOURS + 1))
+    rows = [Row((Cell(str(i)), Cell(tokenizer.name(i), look=card.WORD)), own=i == value) for i in near]
     return Table("Its neighbours in the vocabulary", ("id", "entry"), rows)
 
 
