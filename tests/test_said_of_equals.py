@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bertviz_core as bv
+from bertviz_core.analysis.answers import find_answer
 from bertviz_core.analysis.what_if import measure_moved
 from bertviz_core.formula.address import Address
 from bertviz_core.ui.frame.site import PAGES
@@ -134,3 +135,24 @@ def test_of_values_that_are_all_0_none_is_said_to_be_the_longest(rome, changes):
     view = look(zero, token=3, head=(1, 0))
     assert attention_output.tell_most(view).text == "All its weighted values are 0."
     assert "longest" in attention_output.tell_most(look(rome.with_changes(changes), token=3, head=(1, 0))).text
+
+
+def test_an_answer_from_one_of_two_tokens_says_from_which(tmp_path, monkeypatch):
+    folder = random_checkpoint(tmp_path, kind="question-answering", seed=5)
+    monkeypatch.setenv("BERTVIZ_MODELS", str(folder))
+    text, pair = "where sat the cat", "the cat sat on the mat"
+    trace = bv.run(bv.load_model(folder), text, pair)
+    start = find_answer(trace).start
+    word = trace.tokens[start]
+    assert trace.tokens.count(word) > 1
+    at = opened("story", {}, text, pair=pair, layer="0", head="0", token="1")
+    told = f"an answer from “{word}” at position {start}"
+    for page, asked in (("story", f"Where does {told} come from?"), ("heads", told), ("feed_forward", told)):
+        said = read_all(at.switch_page(f"pages/{page}.py").run())
+        assert asked in said and not re.search("an answer from “[^”]*”(?! at position)", said), page
+
+
+def test_a_story_of_one_of_two_tokens_says_of_which(tmp_path, monkeypatch):
+    monkeypatch.setenv("BERTVIZ_MODELS", str(random_checkpoint(tmp_path, kind="base")))
+    said = read_all(opened("story", {}, "cat on cat", layer="0", head="0", token="3"))
+    assert "Where does the strongest number of “cat” at position 3 after the last layer come from?" in said

@@ -12,6 +12,7 @@ from bertviz_core.analysis.predictions import PROBS, RELATIONS
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import BertvizError
 from bertviz_core.formula.address import Address
+from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.readonly import lock
@@ -43,8 +44,8 @@ def list_outcomes(trace: Trace, token: int, k: int) -> dict[str, Address]:
     if LOGITS in trace:
         span = find_answer(trace)
         found |= {
-            f"an answer from “{trace.tokens[span.start]}”": START.enter("probs").fix(start=span.start),
-            f"an answer up to “{trace.tokens[span.end]}”": END.enter("probs").fix(end=span.end),
+            f"an answer from {name_token(trace.tokens, span.start)}": START.enter("probs").fix(start=span.start),
+            f"an answer up to {name_token(trace.tokens, span.end)}": END.enter("probs").fix(end=span.end),
         }
     return found
 
@@ -55,8 +56,8 @@ def find_outcomes(trace: Trace, token: int) -> Mapping[str, Address]:
 
 
 def cut_place(name: str) -> str:
-    """What such a probability stands for, without where in the sentence."""
-    return name.partition(" at position")[0]
+    """What such a probability stands for, without where a word is predicted; an answer keeps its own place."""
+    return name.partition(" at position")[0] if name.startswith("“") else name
 
 
 def zero_head(layer: int, head: int) -> Changes:

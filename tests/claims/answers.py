@@ -68,7 +68,8 @@ def _outcome(trace, scene):
         best = int(trace[here].argmax())
         return f"classifier.probs[{of_token}label={best}]", trace.model.labels[best]
     start, _ = _span(trace)
-    return f"qa_outputs.start.probs[start={start}]", f"an answer from “{trace.tokens[start]}”"
+    place = f" at position {start}" if trace.tokens.count(trace.tokens[start]) > 1 else ""
+    return f"qa_outputs.start.probs[start={start}]", f"an answer from “{trace.tokens[start]}”{place}"
 
 
 def _span(trace):

@@ -2,7 +2,7 @@
 
 PHRASES = {
     "how the rows or lines of a picture are chosen and ordered, by a rule of the code": {
-        "attention": [" largest weights each"],
+        "attention": [" largest weights each", ", of equal ones the first"],
         "attention_output": [", the longest"],
         "attention_output_taken": [" takes most", "the only head"],
         "attention_worked": ["largest absolute value first", "keys, those with the largest weights",
@@ -10,7 +10,8 @@ PHRASES = {
         "embeddings": ["nearest first", "Nearest to “"],
         "feed_forward": ["The neurons that write most", " that write most", "their vectors, longest first",
                          "strongest"],
-        "heads": ["A line leads to each row's largest weight", " leads none", "The only head"],
+        "heads": ["A line leads to each row's largest weight", "; of equal ones to the first", " leads none",
+                  "The only head"],
         "heads_ablation": ["Without the only head "],
         "heads_numbers": [" heads with the largest ", "In the only head "],
         "heads_token_lines": ["Each line is the largest attention weight of any head"],
@@ -18,7 +19,7 @@ PHRASES = {
         "learn_pictures": ["The first components", " looks at most", "the largest of ", "The likeliest words at ",
                            "each head’s largest weight of "],
         "layers_flow": [" largest weights, in sentence order", "only the top prediction is shown"],
-        "layers_ladder": ["The likeliest words by stage", "five likeliest words at “",
+        "layers_ladder": ["The likeliest words by stage", "five likeliest words at ",
                           " the first place stand in the order "],
         "moved": [" largest changes."],
         "playground_examples": ["keys, those with the largest weights"],
@@ -42,7 +43,8 @@ PHRASES = {
         "feed_forward_functions": ["an activation by at most "],
         "layers": ["vary most"],
         "layers_flow": ["the scale ends at the largest weight"],
-        "moved": ["Most changes ", " changes most", " No other changes more."],
+        "moved": ["Most changes", "None changes more than", " changes most", "none changes more than ",
+                  " No other changes more."],
         "notebook": ["Largest difference: ", "largest difference"],
         "passes": ["After − before: all that is drawn is at most "],
         "playground": ["A score 7 below the largest", "Subtract the largest score"],

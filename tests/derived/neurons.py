@@ -23,7 +23,9 @@ FUNCTIONS = {
 NAMED = {  # what a probability stands for, by what is answered
     "cls.predictions.probs": lambda s, i: f"“{s.word(i)}”",
     "classifier.probs": lambda s, i: s.trace.model.labels[i],
-    "qa_outputs.start.probs": lambda s, i: f"an answer from “{s.trace.tokens[i]}”",
+    "qa_outputs.start.probs": lambda s, i: (
+        f"an answer from “{s.trace.tokens[i]}”" + f" at position {i}" * (s.trace.tokens.count(s.trace.tokens[i]) > 1)
+    ),
 }
 
 

@@ -168,7 +168,7 @@ def playground_unscaled(s: Scene) -> Truth:
     products = s.own("attention.self.products")[s.head, s.token]
     without, shares = (softmax(np.where(real, x, -np.inf)) for x in (products, products / math.sqrt(s.config.head_dim)))
     top = int(without.argmax())
-    shown = choose_some(without + shares, 12, (top,))
+    shown, kept = choose_some(without + shares, 12, (top,)), np.flatnonzero(real).tolist()
     bars = [Bars({s.names[i]: row[i] for i in shown}) for row in (without, shares)]
     columns = {
         "dot product R": products,
@@ -177,7 +177,12 @@ def playground_unscaled(s: Scene) -> Truth:
         "weight with √d_k": shares,
         "slope with √d_k": shares * (1 - shares),
     }
-    told = [without.max(), shares.max(), s.config.head_dim, *([len(shown)] if len(shown) < len(shares) else [])]
+    told = [
+        without.max(),
+        shares.max(),
+        s.config.head_dim,
+        *([len({*shown} & {*kept}), len(kept)] if {*kept} - {*shown} else []),
+    ]
     return Truth(
         bars,
         np.stack([without, shares], axis=1),

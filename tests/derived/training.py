@@ -47,7 +47,9 @@ def training_lines(s: Scene) -> Truth:
     weights += words * width - words - 2 * width - 2 * width
     padding_and_unknown = [0, 1]
     unread = (positions - longest + len(padding_and_unknown)) * width
-    return Truth(told=[weights, unread, *padding_and_unknown, longest, positions - 1], may=[5])  # line 5
+    return Truth(
+        told=[weights - unread, weights, unread, *padding_and_unknown, longest, positions - 1], may=[5]
+    )  # line 5
 
 
 @truth("training", "training-loss")

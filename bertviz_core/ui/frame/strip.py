@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.ablation import list_outcomes
+from bertviz_core.analysis.ablation import cut_place, list_outcomes
 from bertviz_core.analysis.change_names import name_place
 from bertviz_core.analysis.strengths import STEPS, Strengths, scale, try_strengths
 from bertviz_core.figures.palette import Palette
@@ -81,7 +81,7 @@ def _take_back(view: View, where: Address) -> Trace:
 
 
 def _draw(view: View, where: Address, outcomes: Mapping[str, Address], found: Found[Strengths]) -> None:
-    names = [name.partition(" at position")[0] for name in outcomes][:_ANSWERS]
+    names = [cut_place(name) for name in outcomes][:_ANSWERS]
     values = np.full((STEPS + 1, len(names)), np.nan) if found.value is None else found.value.values
     end = float(np.nan_to_num(values).max()) or 1.0
     _strip(

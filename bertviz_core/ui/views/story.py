@@ -7,7 +7,7 @@ from functools import cached_property, partial
 
 import streamlit as st
 
-from bertviz_core.analysis.ablation import Without, zero_each
+from bertviz_core.analysis.ablation import Without, cut_place, zero_each
 from bertviz_core.analysis.hiding import Hidden, hide_each, list_hideable
 from bertviz_core.analysis.naming import find_noun, name_crumb, name_number
 from bertviz_core.analysis.parts import WITHOUT
@@ -100,7 +100,7 @@ def write_headline(view: View) -> str:
     """
     story = read_story(view)
     alike = tell_alike(view.trace, story.start) if story.start.path.endswith(".probs") else ""
-    name = f"{escape_markdown(story.name.partition(' at position')[0])}{alike}"
+    name = f"{escape_markdown(cut_place(story.name))}{alike}"
     if len(story.turns) == 1:
         return f"Where does {name} come from? A change put it there"
     stops = [f"**head {cell.at['head']} of layer {cell.layer}**" for cell in story.cells if cell.leaf == VALUES.path]
@@ -199,7 +199,7 @@ def _tell_hidden(story: Story, token: int, found: Found[Hidden]) -> str:
     was, to = write(story.value), write(without) if isinstance(without, float) else without
     stays = f"stays at {was}" if without == story.value else f"stays near {was}"  # written alike, it may have moved
     changes = stays if was == to else f"goes from {was} to {to}"
-    name, word = map(escape_markdown, (story.name.partition(" at position")[0], name_token(story.trace.tokens, token)))
+    name, word = map(escape_markdown, (cut_place(story.name), name_token(story.trace.tokens, token)))
     every = "every token" if _are_all_shown(story) else "every token on the way"
     return f"**Hide {word} behind \\[MASK\\], and {name} {changes}**; for {every}: below."
 
