@@ -2,12 +2,13 @@
 
 import { follow } from "./follow.js";
 import * as kept from "./kept.js";
-import { ask, findUnused, make, nameAnswer, readCode, readShown } from "./parts.js";
+import { ask, findUnused, make, nameAnswer, readCode } from "./parts.js";
+import { MANY, drawSentence, listShown, quote } from "./said.js";
 
 /** @import { Question, Room, Told } from "./types.d.ts" */
 /** @import { Kept } from "./kept.js" */
 
-const RETRY_MS = 2000, MANY = 24;
+const RETRY_MS = 2000;
 const find = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const [top, main, foot, said] = ["top", "main", "foot", "said"].map(find);
 
@@ -17,7 +18,7 @@ let mine = kept.begin("");
 let room = null;
 /** @type {string | number | null} */
 let chosen = null;
-let changing = false, trouble = "", drawn = "", came = "";
+let changing = false, late = false, trouble = "", drawn = "", came = "";
 
 const asked = () => /** @type {Question} */ (/** @type {Room} */ (room).question);
 const path = () => mine.code;
@@ -31,6 +32,13 @@ function keep(news) {
 
 // Coming in
 
+/** Why this is no code; "" where it may be one. @param {string} code */
+function tellWrongCode(code) {
+  const unused = findUnused(code);
+  if (unused.length) return `No code has ${unused.join(" or ")}: there is no zero, O, one, I or L in any. Look at the board again.`;
+  return code.length < 4 ? "A code has four characters." : "";
+}
+
 /** @param {string} [why] */
 function showForm(why = "") {
   document.title = "Join a class · BERT, every number";
@@ -43,10 +51,7 @@ function showForm(why = "") {
   const told = make("p", { id: "why", role: "alert", class: why && "wrong" }, why);
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
-    const code = readCode(field.value), unused = findUnused(code);
-    const wrong = unused.length
-      ? `No code has ${unused.join(" or ")}: there is no zero, O, one, I or L in any. Look at the board again.`
-      : code.length < 4 ? "A code has four characters." : "";
+    const code = readCode(field.value), wrong = tellWrongCode(code);
     if (!wrong) return enter(code, true);
     told.textContent = wrong;
     told.className = "wrong";
@@ -93,9 +98,13 @@ function hear(news) {
     chosen = null;
     changing = false;
     came = "";
+    late = false;
   }
   if (room.told && room.question) keep({ right: { ...mine.right, [room.place]: isRight(room.told) } });
-  if (mine.waiting && (mine.waiting.at !== at() || room.stage !== "ask")) keep({ waiting: null });
+  if (mine.waiting && (mine.waiting.at !== at() || room.stage !== "ask")) {
+    late = mine.waiting.at === at();
+    keep({ waiting: null });
+  }
   if (room.gone) kept.forget();
   draw();
 }
@@ -142,10 +151,10 @@ function leave(why) {
 function draw() {
   if (!room) return;
   const screen = choose(room);
-  const name = JSON.stringify([screen, room.version, trouble, mine.waiting, chosen, readMine()]);
-  if (name === drawn) return;
+  const now = JSON.stringify([screen, room.version, trouble, mine.waiting, chosen, readMine()]);
+  if (now === drawn) return;
   const moved = !drawn || JSON.parse(drawn)[0] !== screen || JSON.parse(drawn)[1] !== room.version;
-  drawn = name;
+  drawn = now;
   top.replaceChildren(make("span", {}, "Class"), make("b", { class: "code" }, mine.code), make("span", { class: "grow" }),
     room.question ? make("span", { class: "faint" }, `${room.place + 1} of ${room.count}`) : "");
   const { body, end, say } = SCREENS[screen](room);
@@ -188,24 +197,24 @@ const SCREENS = {
     const first = now.vote > 1 ? mine.answers[kept.name(now.place, 1)] : undefined;
     return {
       body: [head(task), ...(text ? [make("p", { class: "faint" }, text)] : []),
-        ...(now.vote > 1 ? [make("p", {}, make("b", {}, "Second vote. "), first === undefined ? "" : `First you chose ${quote(first)}.`)] : []),
+        ...(now.vote > 1 ? [make("p", {}, make("b", {}, "Second vote. "), first === undefined ? "" : `First you chose ${name(first)}.`)] : []),
         kind === "number" ? askNumber() : askOne()],
       end: [makeSend()], say: `${now.vote > 1 ? "Second vote. " : ""}Question ${now.place + 1} of ${now.count}: ${task}`,
     };
   },
   /** @returns {Screen} */
   sent: () => ({
-    body: [head("Sent"), make("div", { class: "mine" }, make("b", { class: "grow" }, quote(String(readMine()))),
+    body: [head("Sent"), make("div", { class: "mine" }, make("b", { class: "grow" }, name(String(readMine()))),
       make("button", { "data-key": "change", onclick: change }, "Change")),
       make("p", {}, "You can change it until your teacher shows the answers."),
       make("p", { style: "margin-top: 14px" }, "Meanwhile: how would you explain it to somebody who chose otherwise?"),
-      make("p", { class: "faint" }, asked().task), drawSentence()],
-    end: came ? [make("p", { class: "faint" }, came)] : [], say: `Sent: ${quote(String(readMine()))}`,
+      make("p", { class: "faint" }, asked().task), drawSentence(asked(), String(readMine()))],
+    end: came ? [make("p", { class: "faint" }, came)] : [], say: `Sent: ${name(String(readMine()))}`,
   }),
   /** @returns {Screen} */
   shown: () => ({
-    body: [head("Look at the board"), ...(readMine() === undefined ? [make("p", {}, "You have not answered this question.")]
-      : [make("div", { class: "mine" }, make("span", { class: "faint" }, "You:"), make("b", {}, quote(String(readMine()))))]),
+    body: [head("Look at the board"), ...(readMine() === undefined ? [make("p", {}, late ? "Your answer came too late: it was not counted." : "You have not answered this question.")]
+      : [make("div", { class: "mine" }, make("span", { class: "faint" }, "You:"), make("b", {}, name(String(readMine()))))]),
       make("p", {}, "Tell your neighbour why. You may be asked once more.")],
     end: [], say: "The answers are on the board. Tell your neighbour why you chose yours.",
   }),
@@ -216,7 +225,7 @@ const SCREENS = {
       : right ? told.right || told.says[Number(answer)] : tellWrong(told, answer);
     return {
       body: [head(told.headline), make("p", {}, answer === undefined ? "" : make("span", { class: right ? "pill right" : "pill" }, right ? "Right" : "Not yet"), own),
-        ...(right || !told.right ? [] : [make("p", {}, told.right)]), ...listShown(told)],
+        ...(right || !told.right ? [] : [make("p", {}, told.right)]), ...listShown(asked(), told, Number(readMine()))],
       end: told.link ? [make("a", { class: "button", href: `../${told.link}`, target: "_blank", rel: "noopener" }, "Open it on the page")] : [],
       say: `${answer === undefined ? "" : right ? "Right. " : "Not yet. "}${told.headline}`,
     };
@@ -245,24 +254,12 @@ function change() {
   draw();
 }
 
-/** A kept answer in words. @param {string} answer */
-function quote(answer) {
-  const answers = room?.question?.answers ?? [];
-  const found = answers[Number(answer)];
-  return room?.question?.kind === "number" || !found ? answer.replace("-", "−") : found.token === null ? found.label : `“${nameAnswer(found.label)}”`;
-}
-
-/** The sentence that is asked about: that token, and the one that was chosen. */
-function drawSentence() {
-  const { tokens, here, answers, kind } = asked(), own = kind === "number" ? null : answers[Number(readMine())]?.token;
-  if (!tokens.length || tokens.length > MANY) return "";
-  const name = (/** @type {number} */ i) => (i === here ? "here" : i === own ? "own" : "");
-  return make("p", { class: "sentence" }, ...tokens.flatMap((each, i) => [make("span", { class: name(i) }, each), " "]));
-}
+/** An answer to what is asked, in words. @param {string} answer */
+const name = (answer) => quote(asked(), answer);
 
 /** @param {Told} told @param {string} answer */
 function tellWrong(told, answer) {
-  if (room?.question?.kind === "number") return `You wrote ${quote(answer)}. ${told.wrong}`;
+  if (room?.question?.kind === "number") return `You wrote ${name(answer)}. ${told.wrong}`;
   return told.says[Number(answer)] || told.wrong;
 }
 
@@ -301,7 +298,7 @@ const isNumber = (/** @type {unknown} */ typed) => /^\s*[−-]?\d{1,9}([.,]\d{1,
 function makeSend() {
   const number = room?.question?.kind === "number";
   const ready = number ? isNumber(chosen) : chosen !== null;
-  const label = mine.waiting ? ["Sending …"] : !ready ? [number ? "Write a number" : "Choose one"] : ["Send ", make("b", {}, quote(String(chosen).trim()))];
+  const label = mine.waiting ? ["Sending …"] : !ready ? [number ? "Write a number" : "Choose one"] : ["Send ", make("b", {}, name(String(chosen).trim()))];
   return make("button", { class: "button main", "data-key": "send", disabled: !ready || Boolean(mine.waiting), onclick: submit }, ...label);
 }
 
@@ -313,23 +310,12 @@ function submit() {
   send();
 }
 
-/** The model's own number of each answer, the key's first. @param {Told} told */
-function listShown(told) {
-  const { answers } = asked();
-  const rows = answers.map((each, i) => ({ i, label: nameAnswer(each.label), shown: told.shown[i], value: readShown(told.shown[i] ?? "") }))
-    .filter((each) => each.shown);
-  if (!rows.length) return [];
-  const isTwice = (/** @type {number} */ i) => answers[i].token !== null && answers.filter((each) => nameAnswer(each.label) === nameAnswer(answers[i].label)).length > 1;
-  const most = Math.max(...rows.map((each) => Math.abs(each.value) || 0)) || 1, own = Number(readMine());
-  const from = (/** @type {number} */ i) => (i === told.key ? -1 : Math.abs(readShown(told.shown[i] ?? "") - readShown(told.shown[told.key] ?? "")) || 0);
-  rows.sort((a, b) => from(a.i) - from(b.i));
-  return [make("p", { class: "faint", style: "margin-top: 10px" }, told.below), make("ul", { class: "rows" }, ...rows.filter((each, place) => place < 12 || each.i === own).map((each) =>
-    make("li", { class: each.i === told.key && "key" },
-      make("span", {}, each.label, isTwice(each.i) && make("small", {}, ` ${answers[each.i].token}`), each.i === own && make("span", { class: "you" }, "you")),
-      make("span", { class: "bar" }, make("i", { style: `width: ${100 * Math.abs(each.value || 0) / most}%` })),
-      make("span", { class: "mono" }, each.shown ?? ""))))];
-}
-
 const given = readCode(location.pathname.split("/").pop() ?? "");
-if (given.length === 4) enter(given);
-else showForm();
+if (given.length === 4 && !tellWrongCode(given)) enter(given);
+else showForm(given.length === 4 ? tellWrongCode(given) : "");
+// Another tab of this phone answers for it as well.
+addEventListener("storage", () => {
+  if (!room || room.gone) return;
+  mine = kept.read(mine.code);
+  draw();
+});

@@ -204,11 +204,21 @@ def test_a_phone_that_was_away_comes_back_and_sends_what_it_kept(chromium, serve
             projector.wait_for_timeout(600)
         phone.context.set_offline(False)
         expect(phone.get_by_text("2 of 5", exact=True)).to_be_visible(timeout=15_000)
+        phone.context.set_offline(True)
+        phone.get_by_role("radio").first.click()
+        phone.get_by_role("button", name=re.compile("^Send")).click()
+        expect(phone.get_by_text("cannot be reached")).to_be_visible()
+        projector.keyboard.press("ArrowRight")
+        expect(projector.get_by_role("button", name="Reveal")).to_be_visible()
+        phone.context.set_offline(False)
+        expect(phone.get_by_text("Your answer came too late: it was not counted.")).to_be_visible(timeout=15_000)
+        assert projector.get_by_role("status").filter(has_text="0 of 1").count()
 
 
 WRONG = {
     "nobody's code": ("ZZZZ", "no class with this code"),
     "a zero": ("K0M2", "No code has 0"),
+    "an O": ("k o m 2", "No code has O"),
     "too short": ("K7", "four characters"),
     "a sentence": ("<script>", "no class|No code has"),
 }
@@ -223,6 +233,29 @@ def test_a_wrong_code_is_said_to_be_one(chromium, server, typed, said):
         expect(phone.get_by_role("alert")).to_have_text(re.compile(said))
         expect(phone.get_by_role("textbox")).to_be_focused()
         assert list_violations(phone) == []
+
+
+def test_a_link_with_what_no_code_has_says_so(chromium, server):
+    with open_tab(chromium, []) as phone:
+        phone.goto(f"{server}/join/K0M2")
+        expect(phone.get_by_role("alert")).to_contain_text("No code has 0")
+
+
+def test_two_tabs_of_a_phone_answer_as_one(chromium, server, start, trouble):
+    projector = start("attention")
+    with open_tab(chromium, trouble) as first:
+        enter(first, server, read_code(projector))
+        projector.keyboard.press("ArrowRight")
+        second = first.context.new_page()
+        second.goto(first.url)
+        for page, which in ((first, 1), (second, 3)):
+            if page is second:
+                page.get_by_role("button", name="Change").click()
+            page.get_by_role("radio").nth(which).click()
+            page.get_by_role("button", name=re.compile("^Send")).click()
+            expect(page.get_by_role("heading", name="Sent")).to_be_visible()
+        expect(first.locator(".mine")).to_have_text(re.compile(re.escape(second.locator(".mine b").inner_text())))
+        expect(projector.get_by_role("status").filter(has_text="1 of 1")).to_be_visible()
 
 
 def test_a_projector_without_its_secret_says_how_to_get_it(chromium, server):

@@ -7,6 +7,7 @@ import { drawAnswers, drawTokens, drawTops, isOnSentence } from "../../rooms/bro
 import * as link from "../../rooms/browser/link.js";
 import * as kept from "../../rooms/browser/kept.js";
 import { findUnused, nameAnswer, readCode, readShown } from "../../rooms/browser/parts.js";
+import { drawSentence, listShown, quote } from "../../rooms/browser/said.js";
 import { openDocument } from "./record/document.js";
 
 const { localStorage } = openDocument();
@@ -97,6 +98,18 @@ test("numbers stand in their order, and the right ones are marked once the answe
   assert.equal(drawAnswers(number, counts, undefined).querySelectorAll(".key").length, 0);
   assert.deepEqual(texts(drawAnswers(number, counts, told(19.6)), ".key"), ["19.6, the answer"]);
   assert.ok(drawAnswers(number, counts, told(19.6)).textContent.startsWith("−3"));
+});
+
+test("an answer is said with its position where the token stands twice, and rows with the answer's first, then what is near it", () => {
+  assert.deepEqual(["0", "1", "2"].map((each) => quote(pick, each)), ["“do” at position 1", "“as”", "“do” at position 4"]);
+  assert.equal(quote({ ...pick, kind: "number" }, "-3"), "−3");
+  const [, rows] = listShown(pick, { key: 2, shown: ["5.1 %", "2.6 %", "0.27 %"], below: "kept" }, 1);
+  assert.deepEqual(texts(rows, "li"), ["do 40.27 %", "asyou2.6 %", "do 15.1 %"]);
+  const many = { ...heads, tokens: [] };
+  const [, best] = listShown(many, { key: 3, shown: heads.answers.map((_, i) => `${i}`), below: "" }, 29);
+  assert.equal(best.querySelectorAll("li").length, 13);
+  assert.ok(texts(best, "li")[12].startsWith("layer 0, head 29you"));
+  assert.deepEqual(texts(drawSentence({ ...pick, here: 3 }, "1"), ".own"), ["as"]);
 });
 
 test("a teacher's link leads to its lesson with one of its sentences, the same one for the same browser", () => {
