@@ -15,11 +15,12 @@ from bertviz_core.export.ipynb import write_ipynb
 from bertviz_core.export.script import write_script
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.steps import Program, Step
+from bertviz_core.showing import show_pass  # from here on values show themselves in notebooks
 from bertviz_core.tracing.store import TraceStore
 from bertviz_core.tracing.trace import Trace, run
 
 __all__ = [
     "AddressError", "ArgumentError", "BertvizError", "BusyError", "CheckpointError", "DimsError", "Explanation",
-    "InputError", "Model", "Program", "Step", "Trace", "TraceStore", "TrainingError", "load_model", "run",
+    "InputError", "Model", "Program", "Step", "Trace", "TraceStore", "TrainingError", "load_model", "run", "show_pass",
     "write_ipynb", "write_script",
 ]  # fmt: skip

@@ -107,7 +107,7 @@ ATTRIBUTES = {
         "read_paused",
     ),
     Protocol: ("parser_exc", "close_sent", "data_to_send"),
-    go.Figure: ("to_dict", "to_json"),
+    go.Figure: ("to_dict", "to_json", "_repr_html_", "_repr_mimebundle_", "_ipython_display_"),
     DeltaGenerator: (
         "__deepcopy__",
         "_block_type",

@@ -61,7 +61,8 @@ def whole_imports(file):
 
 def unused_modules(root):
     """The modules that no component is made of."""
-    used = {file for name in FOLDERS for file in list_modules(root / name / "index.js")}
+    entries = [*root.glob("*/index.js"), *root.glob("*/alone.js")]  # those of a page of its own are no component's
+    used = {file for entry in entries for file in list_modules(entry)}
     return sorted(str(file.relative_to(root)) for file in list_files(root) if file not in used)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -16,6 +18,7 @@ from bertviz_core.checkpoint.tokenizer import Tokenizer, load_tokenizer
 from bertviz_core.checkpoint.weights import complete_config, detect_heads, find_unused, load_parameters, read_tensors
 from bertviz_core.errors import ArgumentError, InputError
 from bertviz_core.formula.steps import Program
+from bertviz_core.formula.texts import write_count
 from bertviz_core.programs import PROGRAMS
 from bertviz_core.programs.bert import ALL_HEADS, CLASSIFIER, TOKEN_CLASSIFIER, write_bert
 from bertviz_core.programs.config import BertConfig, read_config
@@ -40,6 +43,14 @@ class Model:
     unused: tuple[str, ...]
     dtype: torch.dtype
     _documents: dict[str, Program] = field(init=False, repr=False, default_factory=dict)
+
+    def __repr__(self) -> str:
+        config = self.config
+        return (
+            f"<Model {self.name!r}: {write_count(config.num_hidden_layers, 'layer')} of "
+            f"{write_count(config.num_attention_heads, 'head')}, hidden size {config.hidden_size}, "
+            f"{self.parameter_count:,} parameters>"
+        )
 
     def written(self, name: str) -> Program:
         """The forward pass by this name: "bert", as a document describes it, or BERT with single departures.
@@ -80,6 +91,15 @@ class Model:
         """The size of the largest number that was learned."""
         ends = [end.item() for tensor in self.parameters.values() if tensor.numel() for end in torch.aminmax(tensor)]
         return max(map(abs, ends), default=0.0)
+
+    @cached_property
+    def digest(self) -> str:
+        """What tells these weights from others wherever the file lies: the first 12 digits of a SHA-256 of all."""
+        found = hashlib.sha256()
+        for address, tensor in sorted(self.parameters.items()):
+            found.update(f"{address} {tuple(tensor.shape)} {tensor.dtype}".encode())
+            found.update(np.ascontiguousarray(tensor.detach().numpy()).data)
+        return found.hexdigest()[:12]
 
     @property
     def nbytes(self) -> int:

@@ -85,10 +85,11 @@ def _write_out(part: Any, longest: int = LONGEST) -> Any:
 
 def to_plotly(chart: Chart) -> Figure:
     """The chart as Streamlit takes it."""
-    return Drawn(partial(_write, chart))
+    return Drawn(partial(write_spec, chart))
 
 
-def _write(chart: Chart) -> Spec:
+def write_spec(chart: Chart) -> Spec:
+    """The chart as Plotly.js takes it."""
     spec = _write_out(chart.spec)
     return {**spec, "layout": settle(spec["layout"])}
 

@@ -8,12 +8,16 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from _plotly_utils.utils import to_typed_array_spec
 from plotly.graph_objects import Figure
+
+from bertviz_core.errors import InputError
 
 # The parts of figures that are drawn here, each a package with a module for every property that has properties.
 _PARTS = (go.Bar, go.Heatmap, go.Scatter, go.Scatter3d, go.Layout)
@@ -34,6 +38,45 @@ class Drawn(Figure):
     def to_dict(self) -> dict[str, Any]:
         """As `Figure.to_dict`."""
         return self._write()
+
+
+class Picture(Figure):
+    """A figure like any other, which in a notebook shows itself without fetching anything, and saves itself for print.
+
+    Where a notebook draws figures of Plotly's, it gets this one; everywhere else, as in an exported page, the card.
+    card: writes it as HTML; save: takes a path, and how it is to be printed.
+    """
+
+    _ipython_display_ = None  # pyright: ignore[reportAssignmentType] - so notebooks ask for what is below; Plotly would choose a renderer, most of which fetch a script
+
+    def __init__(
+        self,
+        spec: Any = None,
+        card: Callable[[], str] | None = None,
+        save: Callable[..., None] | None = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(spec, **more)
+        self._card, self._save = card, save
+
+    def save(self, path: str | PathLike[str], **how: Any) -> None:
+        """Write the picture as .svg or .pdf, light and with its provenance below.
+
+        how: width_mm, by default one column of 85 mm; font_pt, of all letters, by default 7; caption=False leaves out
+        what stands above and below. Cells are rectangles up to 64 x 64, above that an image of 300 dpi. Raises
+        InputError for another kind of file, and in a PDF for a letter that its fonts lack.
+        """
+        if self._save is None:
+            raise InputError("A copy of a figure knows nothing of its trace. Save the one that it was made from.")
+        self._save(Path(path), **how)
+
+    def _repr_html_(self) -> str:
+        return self._card() if self._card else super()._repr_html_()
+
+    def _repr_mimebundle_(
+        self, include: Any = None, exclude: Any = None, validate: bool = True, **more: Any
+    ) -> dict[str, Any]:
+        return {"application/vnd.plotly.v1+json": self.to_plotly_json(), "text/html": self._repr_html_()}
 
 
 def write_array(values: np.ndarray) -> Any:

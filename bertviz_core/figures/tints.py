@@ -23,10 +23,14 @@ class Tint:
 
 def tint_cell(part: float, kind: str, colors: Palette) -> Tint:
     """The colours of a number that is so large a part of its scale, from -1 to 1: a kind's own above 0, slate below."""
-    size = float(min(abs(part), 1.0))
-    ends = zip(_read_color(colors.zero), _read_color(colors.cells[kind] if part > 0 else colors.negative), strict=True)
-    back = "#" + bytes(round(zero + size * (end - zero)) for zero, end in ends).hex()
+    back = mix(colors.zero, colors.cells[kind] if part > 0 else colors.negative, float(min(abs(part), 1.0)))
     return Tint(back, _choose_ink(back))
+
+
+def mix(one: str, other: str, part: float) -> str:
+    """The colour on the way from one to another. part: of the way, 0 to 1."""
+    ends = zip(_read_color(one), _read_color(other), strict=True)
+    return "#" + bytes(round(first + part * (last - first)) for first, last in ends).hex()
 
 
 @lru_cache(maxsize=1 << 12)

@@ -15,6 +15,7 @@ from bertviz_core.formula.cells import At, narrow, read_part
 from bertviz_core.formula.nodes import Env, Symbol
 from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.short_worked import work_short
+from bertviz_core.formula.shown import show
 from bertviz_core.formula.steps import PARAMETER, Step
 from bertviz_core.formula.tensors import list_numbers
 
@@ -43,6 +44,17 @@ class Explanation:
     short: str
     sources: tuple[Source, ...]
     step: Step | None
+
+    def __repr__(self) -> str:
+        return f"<{self.address} = {self.value!r}, recomputed {self.recomputed!r}, from {self.count} numbers>"
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the worked formula and its operands, without any request."""
+        return show("explanation", self)
+
+    def _repr_latex_(self) -> str:
+        """Where only LaTeX is shown: the formula with its numbers."""
+        return rf"$\displaystyle {self.latex}$"
 
     @property
     def address(self) -> str:

@@ -11,6 +11,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s|.")
+_BREAK = re.compile(r"\\\\(?:\[\w+\])?")  # which may say how far below the next line stands
+_LINES = re.compile(r"\\(?:footnotesize)?\s*\\begin\{aligned\}|\\begin\{aligned\}|\\end\{aligned\}")
+_FRACTION = re.compile(r"\\t?frac(?![a-z])")
 _TAG = re.compile(r"<[^>]*>")
 _GREEK = {rf"\{name}": sign for name, sign in (
     ("beta", "β"), ("gamma", "γ"), ("epsilon", "ϵ"), ("varepsilon", "ε"), ("eta", "η"), ("lambda", "λ"), ("mu", "μ"),
@@ -42,6 +45,12 @@ def write_html(tex: str) -> str:
     Raises ValueError for a command that has no sign here.
     """
     return _join(_Reader(tex).read())
+
+
+def flatten(tex: str) -> str:
+    """LaTeX of several lines in one."""
+    line = _BREAK.sub(r",\\quad ", _LINES.sub("", tex)).replace("&", "").strip()
+    return _FRACTION.sub(r"\\dfrac", line)
 
 
 def write_words(tex: str) -> str:

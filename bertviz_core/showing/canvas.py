@@ -30,10 +30,17 @@ class Place:
     strip: str = ""
 
 
-def draw_place(faces: Faces, place: Place, *, walk: bool = True) -> dict[str, Any]:
-    """What the canvas draws at a place, but for texts and colours. walk: whether its stops are told."""
-    trace, pack = faces.drawn, Pack()
-    strips = list(list_strips(faces, place.spot, place.strip))
+def draw_place(faces: Faces, place: Place) -> dict[str, Any]:
+    """What the canvas draws at a place, but for texts and colours."""
+    pack, spot = Pack(), place.spot
+    drawn = draw_strips(faces, spot, pack, place.strip)
+    stops = list_stops(faces.drawn, spot)
+    return {**describe_pass(faces, spot.window), **drawn, "stops": stops, "bytes": pack.write()}
+
+
+def describe_pass(faces: Faces, window: range) -> dict[str, Any]:
+    """What is the same wherever one looks: sizes, and the tokens of the window."""
+    trace = faces.drawn
     config = trace.model.config
     return {
         "size": {
@@ -43,16 +50,24 @@ def draw_place(faces: Faces, place: Place, *, walk: bool = True) -> dict[str, An
             "head_width": config.head_dim,
             "neurons": config.intermediate_size,
         },
-        "window": {"start": place.spot.window.start, "stop": place.spot.window.stop, "total": len(trace.tokens)},
-        "tokens": [describe_token(trace, i) for i in place.spot.window],
-        **_explain_cell(trace, place.spot.cell),
+        "window": {"start": window.start, "stop": window.stop, "total": len(trace.tokens)},
+        "tokens": [describe_token(trace, i) for i in window],
         "face": faces.face,
+    }
+
+
+def draw_strips(faces: Faces, spot: Spot, pack: Pack, whole: str = "") -> dict[str, Any]:
+    """Strips, words and shares at a spot; the numbers go into `pack`.
+
+    whole: the strip of a layer that is seen whole.
+    """
+    strips = list(list_strips(faces, spot, whole))
+    return {
+        **_explain_cell(faces.drawn, spot.cell),
         "stages": write_strips(strips, faces, pack),
-        "most": asdict(find_most(faces.drawn, place.spot)),
-        "outside": {name: asdict(share) for name, share in measure_outside(faces, place.spot).items()},
-        "words": _list_words(trace, place.spot),
-        "stops": list_stops(trace, place.spot) if walk else [],
-        "bytes": pack.write(),
+        "most": asdict(find_most(faces.drawn, spot)),
+        "outside": {name: asdict(share) for name, share in measure_outside(faces, spot).items()},
+        "words": _list_words(faces.drawn, spot),
     }
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.errors import AddressError
-from bertviz_core.formula.address import Where, read_address
+from bertviz_core.formula.address import Address, Where, read_address
 from bertviz_core.formula.dims import Axis
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.steps import Program, Step
@@ -41,6 +41,11 @@ class Layout:
             return self.program.symbol(where.path) is not None and bool(self.located(where))
         except AddressError:
             return False
+
+    def locate(self, where: Where) -> Address:
+        """The address, which is there, as a value."""
+        symbol, fixed = self.located(where)
+        return Address(symbol.address, tuple((axis.name, index) for axis, index in fixed.items()))
 
     def located(self, where: Where) -> tuple[Symbol, dict[Axis, int]]:
         """The symbol and the axes that the address fixes, each within its size."""

@@ -39,6 +39,7 @@ from bertviz_core.tracing.env import ROWS, TraceEnv
 from bertviz_core.tracing.inputs import check_encoding, encode, make_inputs
 from bertviz_core.tracing.layout import Layout
 from bertviz_core.tracing.readonly import lock
+from bertviz_core.tracing.seen import Seen
 
 CACHE_BYTES = 96_000_000  # recomputed tensors held by a trace that shares no cache
 
@@ -47,7 +48,7 @@ Cache = ByteLRU[tuple[object, ...], Any]  # tensors, and what was read out of th
 _NUMBERS = itertools.count()
 
 
-class Trace:
+class Trace(Seen):
     """The record of one forward pass. Nothing in it changes once it is made.
 
     Whatever takes an address takes it as text or read already, and raises AddressError for one that is not there.

@@ -33,10 +33,13 @@ class JoiningError(ValueError):
     """A module says something that this cannot join."""
 
 
-def join_modules(entry: Path, root: Path) -> str:
-    """The script of a component whose own module is `entry`; modules are named by their paths from `root`."""
-    parts = [_write(file, root, entry) for file in list_modules(entry)]
-    return "\n".join(parts)
+def join_modules(entry: Path, root: Path, name: str = "") -> str:
+    """The script of a component whose own module is `entry`; modules are named by their paths from `root`.
+
+    name: of a constant that what it exports becomes, for a script that stands in a page and calls it.
+    """
+    joined = "\n".join(_write(file, root, entry) for file in list_modules(entry))
+    return _DEFAULT.sub(f"const {name} = ", joined) if name else joined
 
 
 def list_modules(entry: Path) -> list[Path]:

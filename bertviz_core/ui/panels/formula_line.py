@@ -8,12 +8,9 @@ from html import escape
 import streamlit as st
 
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.markup import write_html
+from bertviz_core.formula.markup import flatten, write_html
 
-_BREAK = re.compile(r"\\\\(?:\[\w+\])?")  # which may say how far below the next line stands
-_LINES = re.compile(r"\\(?:footnotesize)?\s*\\begin\{aligned\}|\\begin\{aligned\}|\\end\{aligned\}")
 _TITLE = re.compile(r"(\b(?:19|20)\d\d), [A-Z][^,;]*(?=, (?:eq|sec|fig)\.|;|$)")  # behind the year
-_FRACTION = re.compile(r"\\t?frac(?![a-z])")
 
 
 def show_formula(tex: str, key: str, source: str = "", cell: Address | None = None) -> None:
@@ -54,9 +51,3 @@ def _render_source(source: str) -> str:
 def shorten_source(source: str) -> str:
     """A source without the titles of papers, which its tooltip has: `Vaswani et al. 2017, eq. 1`."""
     return _TITLE.sub(r"\1", source)
-
-
-def flatten(tex: str) -> str:
-    """LaTeX of several lines in one."""
-    line = _BREAK.sub(r",\\quad ", _LINES.sub("", tex)).replace("&", "").strip()
-    return _FRACTION.sub(r"\\dfrac", line)

@@ -403,3 +403,18 @@ export interface Shape {
   attributes: Paint;
   text?: string;
 }
+
+/** What a file holds in a server's place (showing/live.py). colors: of both themes; spots: by layer, head and token. */
+export interface Kept {
+  theme: string;
+  colors: Record<"light" | "dark", Palette>;
+  place: Place;
+  common: Omit<CanvasData, "stages" | "colors" | "place" | "key" | keyof Omit<Spot, "stages">>;
+  stages: Omit<SentStage, "limit">[];
+  spots: Record<string, Spot>;
+}
+
+/** What is drawn at one place. stages: each by its number in the list of all, and where its scale ends. */
+export type Spot = Pick<CanvasData, "most" | "outside" | "words" | "stops" | "cell" | "operands"> & {
+  stages: [number: number, limit: number][];
+};

@@ -1,0 +1,43 @@
+"""What a trace shows of itself, in a line and in a notebook."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bertviz_core.checkpoint.encoding import Encoding
+from bertviz_core.checkpoint.model import Model
+from bertviz_core.formula.address import Where
+from bertviz_core.formula.shown import show
+from bertviz_core.formula.steps import Program
+from bertviz_core.formula.texts import shorten, write_count
+from bertviz_core.tracing.changes import Changes
+
+
+class Seen:
+    """The part of a trace that is for eyes: what draws it is above it, and is asked by name."""
+
+    model: Model
+    encoding: Encoding
+    program: Program
+    changes: Changes
+
+    def __repr__(self) -> str:
+        shown = f"{shorten(' '.join(self.encoding.tokens), 60)!r} by {self.model.name!r}"
+        changed = f", {write_count(len(self.changes), 'change')}" if self.changes else ""
+        total, addresses = (
+            write_count(len(self.encoding), "token"),
+            write_count(len(self.program.steps), "address", "addresses"),
+        )
+        return f"<Trace of {shown}: {total}, {addresses}{changed}>"
+
+    def _repr_html_(self) -> str:
+        """In a notebook: tokens, likeliest words, all addresses, without any request."""
+        return show("trace", self)
+
+    def show(self, address: Where, *, theme: str = "light") -> Any:
+        """The app's chart of a vector or matrix, as a figure of Plotly's that shows itself with its formula.
+
+        theme: "light" or "dark", of what Plotly draws. `save(path)` writes it as .svg or .pdf for a paper. Raises
+        InputError for what has other than one or two axes, AddressError for an address that is not there.
+        """
+        return show("figure", self, address, theme=theme)
