@@ -3,7 +3,7 @@
 import numpy as np
 
 import bertviz_core as bv
-from bertviz_core.analysis.hiding import guess_token, guess_tokens
+from bertviz_core.analysis.hiding import guess_token, guess_tokens, list_hideable
 
 
 def guess_all(trace, positions):
@@ -40,3 +40,9 @@ def test_guesses_of_two_passes_come_one_by_one(bundled, rome):
     text = "When [MASK] Rome, do as the [MASK] do."
     alone = bv.run(bundled, text, changes=other.changes)["cls.predictions.probs[token=2]"]
     np.testing.assert_allclose(steps[-1][1][1][2].probability, alone.max(), rtol=1e-5)
+
+
+def test_a_token_that_is_masked_out_is_none_to_hide(rome):
+    """Nothing attends to it, whatever stands there."""
+    assert list_hideable(rome) == (1, 2, 3, 4, 5, 6, 7, 9, 10)
+    assert list_hideable(rome.with_changes({"attention_mask[token=3]": 0})) == (1, 2, 4, 5, 6, 7, 9, 10)

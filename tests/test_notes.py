@@ -137,6 +137,10 @@ def test_sums_that_are_shown_are_counted_without_padding(padded):
     shown = add_norm_sums._choose_rows(view)
     note = add_norm_sums._note_rows(view, add_norm_sums.measure_sums(padded, view.chosen.layer, ATTENTION), shown, "")
     assert len(shown) == 12 and f"Shown: tokens {shown[0]}–{shown[-1]} of 25." in note
+    for token in (0, 5, 24):
+        assert set(add_norm_sums._choose_rows(look(padded, token=token))) <= {*padded.encoding.real}
+    last = len(padded.tokens) - 1
+    assert last not in padded.encoding.real and last in add_norm_sums._choose_rows(look(padded, token=last))
 
 
 def test_a_column_of_turns_is_named_after_the_layer_that_turned(rome, monkeypatch):

@@ -12,6 +12,7 @@ import bertviz_core as bv
 from bertviz_core.analysis.layers import find_principal_components, project_stages, stack_vectors
 from bertviz_core.analysis.what_if import list_moved, measure_moved
 from bertviz_core.formula.address import Address
+from bertviz_core.ui.frame.labels import tell_padding
 from bertviz_core.ui.frame.pages_menu import count
 from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.frame.site import PAGES
@@ -140,3 +141,13 @@ def test_what_moved_is_measured_on_the_tokens(padded):
     norms = Address("encoder.layer.1.output.LayerNorm.variance")
     size = np.abs(after[norms].astype(float) - padded[norms]).ravel()
     assert list_moved(padded, after, norms, 12) == np.argsort(-size[:9], kind="stable").tolist()
+
+
+def test_that_a_change_masks_a_token_is_said_where_it_was_read_before(bundled):
+    """What moved is measured on it too; padding was none before."""
+    plain, filled = bv.run(bundled, BIRD), bv.run(bundled, BIRD, pad_to=16)
+    assert tell_padding(plain, plain) == "" and "Of how far" not in tell_padding(filled, filled)
+    for before in (plain, filled):
+        assert " Of how far numbers moved, " in tell_padding(
+            before.with_changes({"attention_mask[token=2]": 0}), before
+        )

@@ -108,3 +108,16 @@ def test_rows_without_an_entry_can_be_ranked_and_decoded(trace):
     assert tokenizer.token(100) == "" and tokenizer.id("") is None and tokenizer.id("nonsense") is None
     assert tokenizer.decode([100, tokenizer.id("cat")]).strip() == "cat"
     assert len(predictions.rank_words(trace, 2, 101)) == 101
+
+
+def test_no_word_is_listed_without_those_that_are_as_probable(rome):
+    """Of the third to the sixth, which tie, none stands among the first five; of six that all tie, five do."""
+    at = {
+        f"cls.predictions.decoder[token=8,vocab={i}]": 90.0 - max(0, 2 - n)
+        for n, i in enumerate((30, 20, 50, 40, 60, 70))
+    }
+    some = rome.with_changes({where: 90.0 + max(0, 2 - n) for n, where in enumerate(at)})
+    assert [i for _, _, i in predictions.list_likeliest(some, 8, 5)] == [30, 20]
+    assert [i for _, _, i in predictions.list_likeliest(some, 8, 6)] == [30, 20, 40, 50, 60, 70]
+    alike = rome.with_changes(dict.fromkeys(at, 90.0))
+    assert [i for _, _, i in predictions.list_likeliest(alike, 8, 5)] == [20, 30, 40, 50, 60]

@@ -11,7 +11,8 @@ from transformers.pipelines.document_question_answering import select_starts_end
 
 import bertviz_core as bv
 from bertviz_core.analysis import answers
-from bertviz_core.analysis.answers import Span
+from bertviz_core.analysis.ablation import list_outcomes
+from bertviz_core.analysis.answers import Span, find_answer
 from tests.factory import SIZES, random_checkpoint
 from tests.test_checkpoints import BIAS, DECODER, MATRIX, TEXT, agree, edited, hugging_face
 
@@ -191,3 +192,16 @@ def test_without_a_second_text_the_answer_is_sought_in_the_question_and_not_in_i
     real = list(trace.encoding.real)
     starts, ends = (trace[f"qa_outputs.{bound}"][real] for bound in ("start", "end"))
     assert len(real) < 30 and answers.find_answer(trace) == Span(int(starts.argmax()), int(ends.argmax()))
+
+
+def test_the_probabilities_of_an_answer_are_those_of_its_first_and_its_last_token(tmp_path):
+    trace = bv.run(
+        bv.load_model(random_checkpoint(tmp_path, kind="question-answering", seed=5)), "where", "the cat sat"
+    )
+    span = find_answer(trace)
+    assert span.start < span.end, "or the two could not be told apart"
+    cells = list(list_outcomes(trace, 1, 5).values())
+    assert [str(cell) for cell in cells] == [
+        f"qa_outputs.start.probs[start={span.start}]",
+        f"qa_outputs.end.probs[end={span.end}]",
+    ]

@@ -161,6 +161,7 @@ def test_a_script_of_a_changed_pass_makes_the_same_changes(folders):
         "encoder.layer.0.output.LayerNorm[token=2]": row,
         "encoder.layer.1.attention.self.context": 0.25,
         "encoder.layer.0.attention.self.probs[head=0]": "uniform",
+        "encoder.layer.1.output.dense[token=1]": "scale=0.3",
         "input_ids[token=3]": 11,
         "position_ids[token=1]": 7,
         "token_type_ids[token=2]": 1,

@@ -105,3 +105,10 @@ def test_what_the_tokens_that_are_not_drawn_bring_is_the_length_of_their_sum(bun
     values = view.trace[f"{own}.value[head={view.chosen.head}]"].astype(np.float64)
     brought = _draw_one(view, bringing).traces[2]["x"][-2]
     assert brought == pytest.approx(np.linalg.norm(weights[rest] @ values[rest]), rel=1e-5)
+
+
+def test_what_a_weight_below_0_takes_is_as_long_as_what_one_above_0_takes(rome):
+    probs = "encoder.layer.2.attention.self.probs[head=3,query=4,key=6]"
+    above, below = (measure_taken(rome.with_changes({probs: sign * 0.5}), 2, 4).taken[3] for sign in (1, -1))
+    length = np.linalg.norm(rome["encoder.layer.2.attention.self.value"][3, 6].astype(np.float64))
+    assert above[6] == below[6] == pytest.approx(0.5 * length) and (below >= 0).all()

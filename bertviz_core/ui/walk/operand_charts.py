@@ -65,8 +65,10 @@ def _draw_softmax(view: View, why: Explanation, scores: Symbol, axis: str, large
     drawn = np.where(before[shown] > MASKED, before[shown], np.nan)
     figure = draw_softmax_row(drawn, after[shown], names, picked, view.colors, _choose_color(view, why))
     others = float(np.delete(after.astype(np.float64), shown).sum())
+    best = len(shown) - (where.at[axis] not in rank_top(after, len(shown)))
+    own = " and this one" if best < len(shown) else ""
     more = (
-        f" The {len(shown)} largest of {len(after):,}; the others together have {format_percent(others)}."
+        f" The {best} largest of {len(after):,}{own}; the others together have {format_percent(others)}."
         if len(shown) < len(after)
         else ""
     )
