@@ -22,6 +22,7 @@ from edge.classes import JOIN, LARGEST_SAID, LEAD, SAID
 from edge.connections import bound_server
 from edge.headers import CLOSED_TEXT, Frames, list_headers, read_frames, write_cookie_rules
 from edge.inside import NotHttp, tell_if_gone
+from edge.kept import Kept
 from edge.line import TOO_MUCH, Sockets, hear_wanted
 from edge.pace import Pace
 from edge.streamlit_files import CLOSED, FILES
@@ -48,7 +49,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, frames: Frames, hosts: Collection[str] = ()) -> None:
         self._app, self._frames, self._hosts, self._sockets = app, frames, hosts, Sockets()
-        self._pace = Pace()
+        self._kept, self._pace = Kept(app, st.get_option("server.baseUrlPath")), Pace()
         self._headers = [(name.lower().encode(), value.encode()) for name, value in list_headers(frames).items()]
         self._named = {name for name, _ in self._headers}
 
@@ -78,7 +79,7 @@ class Guard:
                 await refused(scope, receive, send)
             return
         try:
-            await self._app(_leave_out(scope, _UNHEARD), receive, note)
+            await self._kept(_leave_out(scope, _UNHEARD), receive, note)
         except Exception:
             if not begun:
                 await PlainTextResponse("The server failed. Load the page again.\n", 500)(scope, receive, send)
