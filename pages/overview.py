@@ -14,6 +14,6 @@ view = open_page(
 )
 show_canvas(view)
 overview.show_model(view)
-with fold("export", "**Take it with you** · the whole pass as a script or notebook") as opened:
+with fold("export", "**Take it with you** · the whole pass as a script, notebook or picture") as opened:
     if opened:
         overview_export.show_export(view)

@@ -11,6 +11,7 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from bertviz_core.figures.printed import ONE_COLUMN, TWO_COLUMNS
 from bertviz_core.formula.address import Address, Where
 from bertviz_core.ui.frame.lesson import cover, is_covered
 from bertviz_core.ui.frame.menu import show_menu
@@ -79,9 +80,7 @@ def open_card(
 
 def _render_head(told: Heading, where: str, color: str) -> str:
     of = escape(where)
-    pictures = "".join(
-        f'<button data-save="{kind}" data-address="{of}">{kind.upper()}</button>' for kind in ("svg", "png")
-    )
+    pictures = render_pictures(f'data-address="{of}"')
     says = f'<span class="bv-says">{render_text(told.says)}</span>' if told.says else ""
     return (
         f'<div class="bv-panel-title" data-of="{of}" style="--kind:{color}">'
@@ -90,6 +89,19 @@ def _render_head(told: Heading, where: str, color: str) -> str:
         '</button><details class="bv-save"><summary class="bv-icon" title="Save the picture" '
         f'aria-label="Save the picture">{_sign("image")}</summary><span>{pictures}</span></details></span></div>'
     )
+
+
+def render_pictures(of: str) -> str:
+    """Buttons that save a picture: as it is on screen, and as wide as one or two columns of a paper.
+
+    of: attributes that say of what.
+    """
+    plain = "".join(f'<button data-save="{kind}" {of}>{kind.upper()}</button>' for kind in ("svg", "pdf", "png"))
+    columns = "".join(
+        f'<button data-save="svg" data-width="{wide:g}" {of}>SVG, {wide:g} mm</button>'
+        for wide in (ONE_COLUMN, TWO_COLUMNS)
+    )
+    return plain + columns
 
 
 def _sign(name: str) -> str:

@@ -18,6 +18,7 @@ from bertviz_core.programs import PROGRAMS
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.card import render_pictures
 
 
 def show_export(view: View) -> None:
@@ -45,6 +46,10 @@ def show_export(view: View) -> None:
                     "application/octet-stream",
                 )
         st.caption(_describe(view))
+        pictures = render_pictures('data-of="canvas" data-title="The whole pass"').replace(
+            "<button", '<button class="bv-button"'
+        )
+        st.html(f'<p class="bv-buttons">The picture above, as it stands: {pictures}</p>')
 
 
 def _describe(view: View) -> str:

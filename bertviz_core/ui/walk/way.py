@@ -20,6 +20,7 @@ from bertviz_core.formula.numbers import format_percent, format_short
 from bertviz_core.formula.texts import spell_controls
 from bertviz_core.programs.bert import TOKEN_IDS
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
+from bertviz_core.showing.provenance import tell_model
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.colors import list_colors
 from bertviz_core.ui.components.loading import load_component
@@ -61,7 +62,7 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str], own: bool = F
             "own": own,
             "token": view.chosen.token,
             "place": name_place(url.read_page(), view.chosen),
-            "caption": {"checkpoint": trace.model.name, "sentence": " / ".join(filter(None, (view.text, view.pair)))},
+            "caption": {"checkpoint": tell_model(trace), "sentence": " / ".join(filter(None, (view.text, view.pair)))},
             "colors": list_colors(view.colors),
             "address": site.tell_address(),
         },

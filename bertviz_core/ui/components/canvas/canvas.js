@@ -2,7 +2,8 @@
 // (ui/views/overview_canvas.py). The picture moves at once by itself and says afterwards where it went (`go`); what is
 // pointed at, played and zoomed needs no message.
 //
-// For whoever tests the picture: its element (.bvc) has the property readCell(address), the number that is drawn there.
+// For whoever is outside: its element (.bvc) has the properties readCell(address), the number that is drawn there, and
+// drawVector(), the picture as SVG.
 
 /** @import { CanvasData, Cursor, Frame, Place, Region, Send, Target } from "./types.js" */
 
@@ -28,6 +29,7 @@ import { Rail } from "./rail.js";
 import { countUncovered, fillWindow, showRows } from "./room.js";
 import { NARROW, PHONE } from "./sizes.js";
 import { listenToTouch } from "./touch.js";
+import { drawVector } from "./vector.js";
 import { Visited } from "./visited.js";
 
 const ZOOM = 450; // milliseconds
@@ -70,7 +72,7 @@ export class Canvas {
 
   /** @param {HTMLElement} parent */
   constructor(parent) {
-    /** @type {HTMLElement & { readCell?: (address: string) => number | undefined }} */
+    /** @type {HTMLElement & { readCell?: (address: string) => number | undefined, drawVector?: () => Element }} */
     this.root = findInside(parent, ".bvc");
     this.stage = findInside(this.root, ".bvc-stage");
     this.painter = new Painter(findInside(this.root, ".bvc-cells"));
@@ -85,6 +87,7 @@ export class Canvas {
     this.chrome = new Chrome(this);
     this.rail = new Rail(this);
     this.root.readCell = (address) => this.read(address);
+    this.root.drawVector = () => drawVector(this);
   }
 
   /** @param {CanvasData} data @param {Send} send */

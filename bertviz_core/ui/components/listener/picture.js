@@ -1,36 +1,91 @@
-// Charts taken away: as one SVG or PNG of a panel, with what is needed to find the numbers again printed below.
+// Pictures taken away: the charts of a panel, or the canvas, as one SVG, PDF or PNG, with what is needed to find the numbers again printed below.
 
 /** @import { Chart } from "../shared/types.js" */
 /** @import { ListenerData } from "./types.js" */
 
 import { findAround, makeSvg, openPen } from "../shared/element.js";
 import { CHART, copyLayers, listScenes } from "../shared/plotly_inside.js";
+import { drawCells } from "./cells.js";
 import { embedFonts, readData } from "./fonts.js";
 import { download, keepXml, writeLink } from "./taken.js";
 
 const EDGE = 16, LINE = 18, SHARP = 2; // pixels around a picture and from line to line; PNG pixels a pixel
 const LEAST_WIDTH = 480; // in which a caption can be read
 const LETTERS = "13px sans-serif";
+const INCH = 25.4, POINTS = 96; // millimetres, and pixels of the page
 
 /** @param {Element} asked @param {string} kind @param {ListenerData} data */
 export async function savePicture(asked, kind, data) {
-  const panel = findAround(asked, '[class*="st-key-panel-"]');
-  const { address = "" } = asked.dataset;
+  const { address = "", width: wide = "" } = asked.dataset;
+  const canvas = asked.dataset.of === "canvas" ? document.querySelector(".bvc") : null;
+  const panel = canvas ?? findAround(asked, '[class*="st-key-panel-"]');
   const title = asked.dataset.title ?? panel.querySelector(".bv-panel-title b, h1, h2, h3, h4")?.textContent ?? "";
   const { checkpoint = "", sentence = "" } = data.caption ?? {};
   const lines = [title, address, checkpoint, sentence, writeLink(data)].filter(Boolean);
-  const picture = drawPicture(panel, lines, data.colors);
+  const picture = drawPicture(canvas ? [copyCanvas(canvas)] : listCharts(panel), lines, data.colors);
   picture.prepend(await embedFonts(picture));
+  if (wide) setWidth(picture, Number(wide));
   const svg = new Blob([keepXml(new XMLSerializer().serializeToString(picture))], { type: "image/svg+xml" });
   const name = (address || title).replace(/[^\w.=-]+/g, "-").replace(/^-+|-+$/g, "") || "picture";
-  download(kind === "png" ? await paint(svg, picture) : svg, `${name}.${kind}`);
+  if (kind === "pdf") return printPicture(await svg.text(), picture, name);
+  download(kind === "png" ? await paint(svg, picture) : svg, `${name}${wide && `-${wide}mm`}.${kind}`);
 }
 
-// All charts of a panel that can be seen, as they stand to each other, over the lines of the caption.
-/** @param {Element} panel @param {string[]} lines @param {Record<string, string>} colors */
-function drawPicture(panel, lines, colors) {
-  const charts = [...panel.querySelectorAll(CHART)].filter((chart) => chart.checkVisibility());
-  const boxes = charts.map((chart) => chart.getBoundingClientRect());
+// As wide as a column of a paper, whatever the screen is like: letters become smaller with the rest.
+/** @param {Element} picture @param {number} wide in millimetres */
+function setWidth(picture, wide) {
+  const [width, height] = ["width", "height"].map((side) => Number(picture.getAttribute(side)));
+  picture.setAttribute("width", `${wide}mm`);
+  picture.setAttribute("height", `${((wide * height) / width).toFixed(2)}mm`);
+}
+
+// On a sheet of its own size, which the browser's printer saves as a PDF: with its vectors, and the fonts that it has.
+/** @param {string} svg @param {Element} picture @param {string} name */
+function printPicture(svg, picture, name) {
+  const [width, height] = ["width", "height"].map((side) => {
+    const length = picture.getAttribute(side) ?? "";
+    return length.endsWith("mm") ? length : `${((Number(length) * INCH) / POINTS).toFixed(2)}mm`;
+  });
+  const frame = document.createElement("iframe");
+  frame.className = "bv-print";
+  frame.srcdoc = `<!doctype html><title>${name}</title><style>@page{size:${width} ${height};margin:0}html,body{margin:0}svg{display:block;` +
+    `width:${width};height:auto;max-height:${height}}</style>${svg}`;
+  frame.addEventListener("load", () => {
+    frame.contentWindow?.addEventListener("afterprint", () => frame.remove());
+    frame.contentWindow?.print();
+  });
+  document.querySelector(".bv-print")?.remove();
+  document.body.append(frame);
+}
+
+/** @typedef {{ box: { left: number, top: number, right: number, bottom: number }, draw: (place: Place) => Element }} Drawn */
+/** @typedef {{ x: number, y: number, width: number, height: number }} Place */
+
+/** @param {Element} panel @returns {Drawn[]} */
+function listCharts(panel) {
+  const seen = [...panel.querySelectorAll(CHART)].filter((chart) => chart.checkVisibility());
+  return seen.map((chart) => ({ box: chart.getBoundingClientRect(), draw: (place) => copyChart(chart, place) }));
+}
+
+// The canvas draws itself, as it stands there now.
+/** @param {Element & { drawVector?: () => Element }} canvas @returns {Drawn} */
+function copyCanvas(canvas) {
+  const drawn = /** @type {Element} */ (canvas.drawVector?.());
+  const [right, bottom] = ["width", "height"].map((side) => Number(drawn.getAttribute(side)));
+  return {
+    box: { left: 0, top: 0, right, bottom },
+    draw: ({ x, y }) => {
+      drawn.setAttribute("x", String(x));
+      drawn.setAttribute("y", String(y));
+      return drawn;
+    },
+  };
+}
+
+// All that is drawn, as it stands to each other, over the lines of the caption.
+/** @param {Drawn[]} parts @param {string[]} lines @param {Record<string, string>} colors */
+function drawPicture(parts, lines, colors) {
+  const boxes = parts.map(({ box }) => box);
   const [left, top] = [Math.min(...boxes.map((box) => box.left)), Math.min(...boxes.map((box) => box.top))];
   const [right, bottom] = [Math.max(...boxes.map((box) => box.right)), Math.max(...boxes.map((box) => box.bottom))];
   const width = Math.ceil(Math.max(right - left, LEAST_WIDTH)) + 2 * EDGE;
@@ -39,10 +94,10 @@ function drawPicture(panel, lines, colors) {
   const height = under + printed.length * LINE + EDGE;
   const picture = makeSvg("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` });
   picture.append(makeSvg("rect", { width: "100%", height: "100%", fill: colors.surface }));
-  charts.forEach((chart, i) => {
-    const { width, height } = boxes[i];
-    picture.append(copyChart(chart, { x: boxes[i].left - left + EDGE, y: boxes[i].top - top + EDGE, width, height }));
-  });
+  for (const { box, draw } of parts) {
+    const size = { width: box.right - box.left, height: box.bottom - box.top };
+    picture.append(draw({ x: box.left - left + EDGE, y: box.top - top + EDGE, ...size }));
+  }
   printed.forEach((line, i) => {
     const text = makeSvg("text", { x: EDGE, y: under + (i + 0.7) * LINE, fill: i ? colors.faint : colors.text });
     text.style.font = LETTERS;
@@ -53,10 +108,10 @@ function drawPicture(panel, lines, colors) {
 }
 
 // The layers of a chart, one over the other, what it draws in space over the first.
-/** @param {Chart} chart @param {{ x: number, y: number, width: number, height: number }} place */
+/** @param {Chart} chart @param {Place} place */
 function copyChart(chart, place) {
   const copy = makeSvg("svg", place);
-  copy.append(...copyLayers(chart));
+  copy.append(...copyLayers(chart, drawCells));
   const scenes = listScenes(chart).map((scene) => makeSvg("image", { ...scene, preserveAspectRatio: "none" }));
   copy.firstChild?.after(...scenes);
   return copy;

@@ -1,6 +1,6 @@
 // What Plotly.js keeps to itself and we cannot do without. Whoever takes a newer Plotly looks here first.
 
-/** @import { Axis, Chart } from "./types.js" */
+/** @import { Axis, Chart, HeatMap } from "./types.js" */
 
 export const CHART = ".js-plotly-plot"; // the element that it draws into; no event says that one has come
 
@@ -66,10 +66,17 @@ export function findPointerLayer(chart) {
 }
 
 // Copies of the layers of a chart, without what only listens to the pointer: its own export would leave out the page's fonts.
-/** @param {Chart} chart */
-export function copyLayers(chart) {
+// redraw: is given each copied heat map, which is one image, to put something else there; and what it shows.
+/** @param {Chart} chart @param {(copy: Element, map: HeatMap) => void} redraw */
+export function copyLayers(chart, redraw) {
+  const layout = chart._fullLayout;
   return [...chart.querySelectorAll(".main-svg")].map((layer) => {
     const clone = /** @type {Element} */ (layer.cloneNode(true));
+    const copies = [...clone.querySelectorAll(".hm")];
+    [...layer.querySelectorAll(".hm")].forEach((drawn, i) => {
+      const [{ trace, x, y, z }] = /** @type {any} */ (drawn).__data__; // as D3 joined it
+      redraw(copies[i], { trace, x, y, z, xaxis: layout[nameAxis(trace.xaxis)], yaxis: layout[nameAxis(trace.yaxis)] });
+    });
     for (const each of clone.querySelectorAll(".draglayer, .hoverlayer, .drag")) each.remove();
     clone.removeAttribute("style"); // its background is the page's
     clone.style.overflow = "visible";

@@ -71,3 +71,13 @@ export interface PlotlyEvent {
   points: PlotlyPoint[];
   event?: Event;
 }
+
+/** A heat map as it is drawn. x, y: where columns and rows begin, and where the last ones end; z: row by row. */
+export interface HeatMap {
+  trace: { colorscale: [number, string][]; zmin: number; zmax: number; xgap?: number; ygap?: number };
+  x: number[];
+  y: number[];
+  z: (number | undefined)[][];
+  xaxis: Axis;
+  yaxis: Axis;
+}

@@ -1,0 +1,102 @@
+"""Pictures that leave the app: every number in its cell, cells as rectangles, in SVG, in PDF and of the canvas."""
+
+import io
+import re
+import xml.etree.ElementTree as ET
+
+import pypdfium2
+import pytest
+
+from tests.browser import visit
+from tests.canvas import open_canvas
+from tests.often import seldom
+
+pytestmark = pytest.mark.slow
+
+SVG = "{http://www.w3.org/2000/svg}"
+# Where the rectangles of heat maps and the numbers lie, in a page that shows a picture alone.
+MEASURED = """() => {
+    const box = e => (({left, top, right, bottom}) => [left, top, right, bottom])(e.getBoundingClientRect());
+    return {
+        cells: [...document.querySelectorAll('.hm rect')].map(box), images: document.querySelectorAll('image').length,
+        numbers: [...document.querySelectorAll('.annotation-text, .heatmap-label text')]
+            .filter(e => /^[−\\d.]+$/.test(e.textContent)).map(e => [e.textContent, ...box(e)]),
+        width: document.querySelector('svg').getBoundingClientRect().width,
+    };
+}"""
+PICTURES = [
+    ("attention", "attention.self.probs"),
+    seldom("attention_output", "attention"),
+    ("heads", "probs"),
+    seldom("query_key_value", "query"),
+    seldom("layers", "encoder"),
+    seldom("embeddings", "embeddings"),
+]
+
+
+def save(app, button):
+    with app.page.expect_download() as started:
+        button.evaluate("e => e.click()")
+    return started.value.path().read_text(encoding="utf-8")
+
+
+def find_panel(app, address):
+    """The first panel with a heat map of such an address."""
+    there = app.page.locator(f'.bv-panel-title[data-of*="{address}"]')
+    panel = app.page.locator('[class*="st-key-panel-"]').filter(has=there).filter(has=app.page.locator(".hm")).first
+    panel.locator(".hm image").first.wait_for(state="attached")
+    return panel
+
+
+@pytest.mark.parametrize(("name", "address"), PICTURES)
+def test_a_saved_picture_has_its_cells_as_rectangles_and_its_numbers_in_them(app, name, address):
+    app.open(name)
+    panel = find_panel(app, address)
+    maps = panel.evaluate("p => [...p.querySelectorAll('.hm')].map(e => e.__data__[0].z.map(row => [...row]))")
+    text = save(app, panel.locator('[data-save="svg"][data-width="85"]'))
+    root = ET.fromstring(text)
+    assert root.get("width") == "85mm" and root.get("height").endswith("mm")
+    small = [rows for rows in maps if max(len(rows), len(rows[0])) <= 64]
+    known = sum(value is not None for rows in small for row in rows for value in row)
+    page = app.page.context.new_page()
+    page.set_content(text)
+    seen = page.evaluate(MEASURED)
+    assert len(seen["cells"]) == known and seen["images"] == len(maps) - len(small)
+    assert seen["width"] == pytest.approx(85 / 25.4 * 96, abs=1)
+    sides = list(zip(*seen["cells"], strict=True)) or [[0]] * 4  # none: all its matrices are large
+    hull = min(sides[0]), min(sides[1]), max(sides[2]), max(sides[3])
+    for number, left, top, right, bottom in seen["numbers"]:
+        x, y = (left + right) / 2, (top + bottom) / 2
+        beside = not (hull[0] <= x <= hull[2] and hull[1] <= y <= hull[3])  # such as the end of a scale
+        assert beside or any(a <= x <= c and b <= y <= d for a, b, c, d in seen["cells"]), number
+    page.close()
+
+
+def test_a_picture_is_printed_on_a_sheet_of_its_own_size(app):
+    app.open("attention")
+    panel = find_panel(app, "attention.self.probs")
+    panel.locator('[data-save="pdf"]').evaluate("e => e.click()")
+    app.page.wait_for_function("() => document.querySelector('.bv-print')")
+    sheet = app.page.locator(".bv-print").get_attribute("srcdoc")
+    page = app.page.context.new_page()
+    page.set_content(sheet)
+    printed = pypdfium2.PdfDocument(io.BytesIO(page.pdf(prefer_css_page_size=True)))
+    width, height = (float(each) for each in re.search(r"size:([\d.]+)mm ([\d.]+)mm", sheet).groups())
+    assert len(printed) == 1
+    assert printed[0].get_size() == pytest.approx((width / 25.4 * 72, height / 25.4 * 72), abs=1.5)
+    said = printed[0].get_textpage().get_text_range()
+    assert "attention.self.probs" in said and "weights" in said and "[MASK]" in said
+    page.close()
+
+
+def test_the_canvas_is_taken_away_as_rectangles_in_its_own_colours(chromium, server):
+    with visit(chromium, server, motion="reduce") as app:
+        open_canvas(app, open="export", level="head", layer=3, head=5, token=8)
+        button = app.page.locator('[data-save="svg"][data-of="canvas"]').first
+        button.wait_for(state="attached")
+        text = save(app, button)
+    root = ET.fromstring(text)
+    cells = [each for each in root.iter(f"{SVG}rect") if each.get("fill", "").startswith("rgb(")]
+    assert len(cells) > 144 and root.find(f".//{SVG}image") is None and "var(" not in text
+    said = ["".join(each.itertext()) for each in root.iter(f"{SVG}text")]
+    assert "The whole pass" in said and any("bundled" in line and "weights" in line for line in said)
