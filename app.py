@@ -37,5 +37,6 @@ else:  # the server starts: `streamlit run` looks for an app by this name
     from rooms.serving import Serving
 
     hosts = list_hosts()
-    routes = Serving(alone=bool(hosts)).list_routes(st.get_option("server.baseUrlPath"))
-    app = st.App(__file__, lifespan=welcome, routes=routes, middleware=list_middleware(hosts))
+    classes = Serving(alone=bool(hosts))
+    routes = classes.list_routes(st.get_option("server.baseUrlPath"))
+    app = st.App(__file__, lifespan=classes.keep(welcome), routes=routes, middleware=list_middleware(hosts))

@@ -2,11 +2,12 @@
 
 For `streamlit run app.py` and for `python -m deploy` with two processes: visitors open pages and choose for a while by
 themselves; then a room is opened, phones come in, listen and answer every question within ten seconds, while who leads
-it goes on and the same visitors stay. Prints the seconds (median, 95th percentile, longest) until an answer was
-confirmed and until an act of who leads was heard of, those for which visitors waited without and with the class, what
-went wrong, whether the counts are those of the answers that were confirmed, the kilobytes of the phone's page as they
-come, the milliseconds until Chromium has drawn it first meanwhile (median), the megabytes that the server's processes
-grew by, visitors included, and the kilobytes of the store.
+it goes on and as many visitors are there; then these are by themselves again, as long before as after. Prints the
+seconds (median, 95th percentile, longest) until an answer was confirmed and until an act of who leads was heard of,
+those for which visitors waited without (before and after) and with the class, the seconds of the processor that phones
+and visitors took of the same machine, what went wrong, whether the counts are those of the answers that were confirmed,
+the kilobytes of the phone's page as they come, the milliseconds until Chromium has drawn it first beside the visitors
+(median), the megabytes that the server's processes grew by, visitors included, and the kilobytes of the store.
 
 Bounds: 0.3 s for the 95th percentile of answers, 30 kB, 500 ms, and no wrong count. Ends with status 1 where one is
 broken.
@@ -42,7 +43,7 @@ from rooms.plan import PICK, Answer, Plan, Question
 SERVERS = {"run": 0, "deploy": 2}  # processes behind nginx; 0 is Streamlit's one by itself
 MOST_S, MOST_KB, MOST_MS = 0.3, 30.0, 500.0
 THINK_S, QUESTIONS, SHOWN_S = 10.0, 4, 2.0
-ALONE_S = 20.0  # that visitors are without a class
+LASTS_S = 6 + QUESTIONS * (THINK_S + 2 + 2 * SHOWN_S)  # a class; visitors are without one as long, half of it before
 _TOKENS = ("[CLS]", "when", "in", "rome", ",", "do", "as", "the", "[MASK]", "do", ".", "[SEP]")
 _SAYS = "Without it the word keeps less than half of what it had; another token costs more, which is not a noun. " * 2
 
@@ -58,6 +59,7 @@ class Row:
     counts: Counter[tuple[int, int, str]] = field(default_factory=Counter)
     kilobytes: float = 0.0
     paints: list[float] = field(default_factory=list)
+    driven: float = 0.0
     grown: float = 0.0
     kept: float = 0.0
 
@@ -119,7 +121,7 @@ async def lead(url: str, code: str, secret: str, acted: dict[int, float]) -> Non
     await act()
 
 
-async def look_at_page(url: str, code: str, paints: list[float], times: int = 5) -> None:
+async def look_at_page(url: str, paints: list[float], times: int = 5) -> None:
     """How long Chromium takes until the phone's page is drawn first, in fresh windows."""
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if program is None:
@@ -128,11 +130,11 @@ async def look_at_page(url: str, code: str, paints: list[float], times: int = 5)
         browser = await playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         for _ in range(times):
             page = await browser.new_page(viewport={"width": 390, "height": 844})
-            await page.goto(f"{url}/join/{code}")
+            await page.goto(f"{url}/join/")
             await page.wait_for_selector("h1")
             paints.append(await page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
             await page.close()
-            await asyncio.sleep(2)
+            await asyncio.sleep(1)
         await browser.close()
 
 
@@ -154,23 +156,26 @@ def measure_page(url: str) -> float:
 async def measure(server: Server, name: str, asked: argparse.Namespace, rooms: str) -> Row:
     """A class on a server that has just started."""
     url, store, acted = server.url, open_rooms(rooms), {}
+    paints: list[float] = []
     await visit(url, asked.visitors, 10.0, 1)  # what is worked out once
-    alone = await visit(url, asked.visitors, ALONE_S, 100)
+    await asyncio.gather(visit(url, asked.visitors, 12.0, 50), look_at_page(url, paints))
+    alone = await visit(url, asked.visitors, LASTS_S / 2, 100)
     before = measure_memory(server.pids)
     opened = store.open(make_plan(), "", time.time() + 3600)
-    row = Row(name, Heard(), alone, Tally(), kilobytes=measure_page(url))
+    row = Row(name, Heard(), alone, Tally(), kilobytes=measure_page(url), paints=paints)
     phones = [Phone(url, opened.code, i, row.heard, acted, THINK_S) for i in range(asked.phones)]
     leading = asyncio.create_task(lead(url, opened.code, opened.secret, acted))
-    lasts = 6 + QUESTIONS * (THINK_S + 2 + 2 * SHOWN_S)
-    visiting = asyncio.create_task(visit(url, asked.visitors, lasts, 200))
-    looking = asyncio.create_task(look_at_page(url, opened.code, row.paints))
+    visiting, driven = asyncio.create_task(visit(url, asked.visitors, LASTS_S, 200)), time.process_time()
     await asyncio.gather(leading, *(phone.take_part() for phone in phones))
     row.beside = await visiting
-    await looking
+    row.driven = time.process_time() - driven
     row.grown = (measure_memory(server.pids) - before) / 1e6
     row.kept = sum(each.stat().st_size for each in Path(rooms).parent.iterdir()) / 1000
     _, votes = store.count(opened.code)
     row.counts = Counter({(*at, kept): times for at, each in votes.items() for kept, times in each.items()})
+    after = await visit(url, asked.visitors, LASTS_S / 2, 300)
+    row.alone.times += after.times
+    row.alone.trouble.update(after.trouble)
     return row
 
 
@@ -184,7 +189,8 @@ def render_row(row: Row) -> str:
     lines = [
         f"{row.server}: {len(heard.entered)} phones, {len(heard.confirmed)} answers: {tell(heard.confirmed)} s; an act "
         f"heard of: {tell(heard.told)} s; come in: {tell(heard.entered)} s",
-        f"  visitors without: {tell(row.alone.times)} s; with: {tell(row.beside.times)} s",
+        f"  visitors without: {tell(row.alone.times)} s; with: {tell(row.beside.times)} s; phones and visitors took "
+        f"{row.driven:.1f} s of the processor",
         f"  page {row.kilobytes:.1f} kB, first drawn {statistics.median(row.paints or [0.0]):.0f} ms; server grown "
         f"by {row.grown:.0f} MB, store {row.kept:.0f} kB",
         f"  trouble: {dict(heard.trouble + row.beside.trouble) or 'none'}",

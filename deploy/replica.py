@@ -38,9 +38,14 @@ def serve(socket: str) -> None:
     logging.getLogger("uvicorn.access").disabled = True  # a request holds the visitor's sentence
     # So may that of a web socket, which uvicorn logs here, with the visitor's address. Streamlit sets the level itself.
     logging.getLogger("uvicorn.error").addFilter(is_trouble)
-    routes = Serving(alone=os.environ.get(LISTENS, "") in LOCAL).list_routes()
+    classes = Serving(alone=os.environ.get(LISTENS, "") in LOCAL)
     uvicorn.run(
-        st.App(ROOT / "app.py", lifespan=warm_up, routes=routes, middleware=list_middleware()),
+        st.App(
+            ROOT / "app.py",
+            lifespan=classes.keep(warm_up),
+            routes=classes.list_routes(),
+            middleware=list_middleware(),
+        ),
         uds=socket,
         # As `streamlit run` has them; no compression, which costs time.
         ws="websockets-sansio",

@@ -123,7 +123,7 @@ class Follower:
         task.add_done_callback(self._waking.discard)
 
     async def _look(self) -> None:
-        swept = time.monotonic()
+        swept = time.monotonic() - SWEEP_S  # a server that was away may have missed the end of a room
         while True:
             await asyncio.sleep(LOOK_S)
             for channel in self._channels.values():

@@ -11,8 +11,9 @@ import io
 import json
 import logging
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,7 @@ _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 _FONTS = (("Source Sans", "SourceSansVF"), ("Source Code Pro", "SourceCodeVF"))
 _NEVER = {"Cache-Control": "no-store"}
 _LONGEST_ADDRESS = 200
+_SAID_S = 10.0  # for the rest of what is sent, some hundred bytes
 _CALL_S = 7.0  # for the database; a phone waits for eight seconds
 _CODES_A_SECOND, _CODES_AT_ONCE = 0.5, 10  # that are drawn for one address: each takes 30 ms
 _WRONG_A_SECOND, _WRONG_AT_ONCE = 1.0, 40  # codes that are tried of one address: a class shares one
@@ -50,6 +52,7 @@ _ANSWERS_A_SECOND, _ANSWERS_AT_ONCE = 1.0, 15  # of one phone
 _BASE = re.compile(r"https?://[^\s\"'<>#?]+/")
 
 Handler = Callable[[Request], Awaitable[Response]]
+Life = Callable[[Any], AbstractAsyncContextManager[None]]  # of an app: begun as it starts, ended as it ends
 
 
 class Serving:
@@ -92,6 +95,19 @@ class Serving:
             *(Route(f"{root}{path}", self._guard(handler), methods=[method]) for path, handler, method in told),
             *(Route(f"{root}{path}", handler) for path, handler in pages),
         ]
+
+    def keep(self, lifespan: Life) -> Life:
+        """The app's own beginning and end, with what goes on between: rooms whose time is over are taken out, also
+        where nobody asks for any.
+        """
+
+        @asynccontextmanager
+        async def live(app: Any) -> AsyncGenerator[None]:
+            self._follower.begin()
+            async with lifespan(app):
+                yield
+
+        return live
 
     def _guard(self, handler: Handler) -> Handler:
         """What is refused is told as a sentence; whoever tries one code after the other waits."""
@@ -191,12 +207,16 @@ def _read_secret(request: Request) -> str:
 
 
 async def _read_body(request: Request) -> dict[str, Any]:
-    """What a page says, as JSON."""
+    """What a page says, as JSON. Who begins and does not end has a connection for a while only."""
     body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > LARGEST_SAID:
-            raise RefusedError("That is too long.", 413)
+    try:
+        async with asyncio.timeout(_SAID_S):
+            async for part in request.stream():
+                body += part
+                if len(body) > LARGEST_SAID:
+                    raise RefusedError("That is too long.", 413)
+    except TimeoutError as error:
+        raise RefusedError("What was sent did not come whole. Send it again.", 408) from error
     try:
         said = json.loads(body)
     except (ValueError, RecursionError):

@@ -146,7 +146,9 @@ const SCREENS = {
   told: (now) => {
     const told = /** @type {Told} */ (now.told);
     const above = `${isOnSentence(question(now)) ? "Above" : "Bars"}: your ${count(now.answered ?? 0, "answer")}${now.first === undefined ? "" : `, second vote (first: ${now.first} right, now ${now.right})`}.`;
-    const dotted = told.was && isOnSentence(question(now)) ? `, percent; dotted: ${told.was.replace(/\s%$/, "")}, with all tokens` : "";
+    const bare = (/** @type {string} */ shown) => shown.replace(/\s%$/, "");
+    const percent = isOnSentence(question(now)) && told.shown.some((each) => bare(each) !== each) ? ", percent" : "";
+    const dotted = percent + (told.was && isOnSentence(question(now)) ? `; dotted: ${bare(told.was)}, with all tokens` : "");
     const below = told.below && told.shown.some(Boolean) ? ` ${isOnSentence(question(now)) ? "Below" : "Right"}: ${told.below}${dotted}.` : "";
     return [make("h2", {}, told.headline), make("p", { class: "sub" }, told.right), make("p", { class: "faint", style: "margin-top: 10px" }, above, below),
       drawAnswers(question(now), now.counts, told)];

@@ -1,6 +1,7 @@
 """The store of classes where its file or its server is away, held, broken or full: it says so, and then goes on."""
 
 import os
+from contextlib import closing
 
 import pytest
 
@@ -103,6 +104,9 @@ def test_a_server_that_was_away_is_found_again_and_not_asked_all_the_time(tmp_pa
         database = Postgres(where)
         rooms = Rooms(database)
         opened = rooms.open(PLAN, "", ENDS)
+        with closing(Postgres(where)) as another, another.transact() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+        assert rooms.read(opened.code).plan == PLAN  # on a new connection
         database._where = where.replace("@127.0.0.1:", "@127.0.0.1:1")  # no port is that high
         database.close()
         with pytest.raises(StoreError):

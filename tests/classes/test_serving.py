@@ -1,22 +1,26 @@
 """What a server answers phones and projectors, and what it refuses: the routes, without the app beside them."""
 
+import asyncio
 import json
 import re
 import socket
 import threading
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from edge.classes import LARGEST_SAID
-from rooms import reach, serving
+from rooms import follow, reach, serving
 from rooms.opening import open_rooms
 from rooms.serving import Serving
 from rooms.store import Rooms
 from tests.classes.plans import PLAN
+from tests.loops import run_alone
 
 ENDS = 4e9
 
@@ -122,7 +126,9 @@ def test_who_leads_is_told_where_phones_find_the_machine(web, rooms, monkeypatch
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
         way.connect(("192.0.2.1", 9))
         assert room.state().json()["reach"] == way.getsockname()[0]
-    assert room.state().json()["alone"] is False and Serving(alone=True)._alone
+    assert room.state().json()["alone"] is False
+    with TestClient(Starlette(routes=Serving(lambda: rooms, alone=True).list_routes())) as closed:
+        assert Class(closed, rooms).state().json()["alone"] is True
     monkeypatch.setattr(reach, "_ELSEWHERE", ("127.0.0.2", 9))
     assert room.state().json()["reach"] == ""  # a machine's own name for itself is none for phones
     monkeypatch.setattr(reach, "_ELSEWHERE", ("not an address", 9))
@@ -232,6 +238,41 @@ def test_a_store_that_hangs_is_said_in_a_sentence_and_what_waited_for_it_is_left
         assert {each.status_code for each in answers} == {503} and "Try again" in answers[0].json()["error"]
         assert web.get(f"/join/{code}/state").json()["code"] == code
     assert len(asked) == 2
+
+
+def test_a_room_that_is_over_is_taken_out_by_a_server_that_nobody_asks(rooms, monkeypatch):
+    monkeypatch.setattr(follow, "LOOK_S", 0.02)
+    opened = rooms.open(PLAN, "", ENDS)
+    rooms._clock = lambda: ENDS + 1
+
+    @asynccontextmanager
+    async def lifespan(_app):
+        yield
+
+    classes = Serving(lambda: rooms)
+    with TestClient(Starlette(routes=classes.list_routes(), lifespan=classes.keep(lifespan))):
+        for _ in range(200):
+            with rooms._database.look() as cursor:
+                if not cursor.execute("SELECT code FROM rooms").fetchall():
+                    return
+            time.sleep(0.05)
+    raise AssertionError(f"{opened.code} is still there")
+
+
+def test_who_begins_to_say_something_and_does_not_end_is_refused(room, monkeypatch):
+    monkeypatch.setattr(serving, "_SAID_S", 0.1)
+    answers = []
+
+    async def receive():
+        await asyncio.sleep(30)
+
+    async def send(message):
+        answers.append(message)
+
+    path = f"/join/{room.code}/answer"
+    scope = {"type": "http", "method": "POST", "path": path, "headers": [], "query_string": b"", "client": ("a", 1)}
+    run_alone(Starlette(routes=Serving(lambda: room.rooms).list_routes())(scope, receive, send))
+    assert answers[0]["status"] == 408 and b"did not come whole" in answers[1]["body"]
 
 
 def test_codes_for_cameras_are_drawn_at_a_pace(web):
