@@ -30,6 +30,7 @@ OF_SENTENCE = tuple(page.name for page in PAGES if page.of_sentence)
 READ = ("overview", "predictions", "sentence", "layers", "formulas")  # what differs with a model's answers
 WIDE = ("overview", "tokenization", "embeddings", "attention", "attention_output", "sentence", "heads", "layers")
 SIZES = {"hidden_size": 12, "intermediate_size": 16}
+_VERSION = re.compile(r"(?<=BERT, every number )\S+")  # the one that is installed
 _REVISION = re.compile(r"\b[0-9a-f]{12}\b")  # the weights' digest, in which the last bit counts
 _OWN = "encoder.layer.1.attention.self"
 
@@ -97,9 +98,8 @@ def record(scene: Scene, folder: Path) -> Iterator[str]:
         patch.setenv("BERTVIZ_MODELS", str(model))
         take_time(patch)
         for line in _visit(scene, str(model)):
-            yield _REVISION.sub(
-                "REVISION", line.replace(str(folder), "FOLDER").replace(escape_markdown(str(folder)), "FOLDER")
-            )
+            plain = line.replace(str(folder), "FOLDER").replace(escape_markdown(str(folder)), "FOLDER")
+            yield _VERSION.sub("VERSION", _REVISION.sub("REVISION", plain))
 
 
 def _visit(scene: Scene, model: str) -> Iterator[str]:

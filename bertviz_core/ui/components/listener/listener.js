@@ -111,7 +111,10 @@ export class Listener {
      * @param {AddEventListenerOptions} [more]
      */
     const listen = (name, act, more) => document.addEventListener(name, act, { signal, ...more });
-    addEventListener("beforeprint", fitSheet, { signal });
+    addEventListener("beforeprint", () => {
+      const { checkpoint = "", sentence = "" } = this.data.caption ?? {};
+      fitSheet([sentence, checkpoint, writeLink(this.data)].filter(Boolean));
+    }, { signal });
     listen("click", (event) => this.click(event));
     listen("keydown", (event) => this.presenter.key(event), { capture: true });
     addEventListener("resize", () => this.presenter.fit(), { signal });

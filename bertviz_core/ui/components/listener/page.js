@@ -80,7 +80,10 @@ export function foldDrawer(folded) {
 // wide and by how much it shrinks is known only before it is printed.
 const SHEET = { portrait: 718, landscape: 1046 }; // pixels between the margins
 
-export function fitSheet() {
+// lines: what stands at the foot of every sheet.
+/** @param {string[]} lines */
+export function fitSheet(lines) {
+  writeFoot(lines);
   const block = document.querySelector(PARTS["main-block"]);
   if (!block) return;
   const { paddingLeft, paddingRight } = getComputedStyle(block);
@@ -88,6 +91,25 @@ export function fitSheet() {
   const { style } = document.documentElement;
   style.setProperty("--bv-wide", `${wide}px`);
   for (const [way, sheet] of Object.entries(SHEET)) style.setProperty(`--bv-${way}`, `${Math.min(1, sheet / wide)}`);
+}
+
+// Below every sheet, where a browser prints what a style sheet says of its margins: what it shows, by which weights, where.
+/** @param {string[]} lines */
+function writeFoot(lines) {
+  const known = document.querySelector("#bv-foot");
+  const foot = known ?? Object.assign(document.createElement("style"), { id: "bv-foot" });
+  if (!known) document.body.append(foot);
+  const font = "font: 7pt sans-serif; color: #5a6069; vertical-align: top; padding-top: 2mm";
+  const said = lines.map((line) => JSON.stringify(shorten(line))).join(' "\\a" ');
+  foot.textContent = `@page { @bottom-left { content: ${said}; white-space: pre; ${font} } ` +
+    `@bottom-right { content: counter(page) " / " counter(pages); ${font} } }`;
+}
+
+const LONGEST_LINE = 150; // characters of a sheet's foot
+
+/** @param {string} line */
+function shorten(line) {
+  return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE - 1)}…` : line;
 }
 
 // Where the drawer lies over the page, it lies at the side where what was pressed is not.
