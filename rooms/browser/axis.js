@@ -38,7 +38,7 @@ function drawSentence(question, counts, told) {
   });
   const narrow = question.tokens.length > 14 ? "narrow" : "";
   const line = told && longest > 0 && Number.isFinite(was) && make("i", { class: "was", style: `bottom: ${ROOM_BELOW - ROOM_DOWN * Math.abs(was) / longest}px` });
-  return make("div", { class: `axis ${told ? "told" : ""} ${narrow}`, role: "list", "aria-label": "Answers by token" }, ...columns, line);
+  return make("div", { class: `axis ${told ? "told" : counts ? "" : "asked"} ${narrow}`, role: "list", "aria-label": "Answers by token" }, ...columns, line);
 }
 
 /** Whether an answer is left in the spotlight: the answer, once it is told, and what was chosen most beside it.

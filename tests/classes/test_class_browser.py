@@ -161,9 +161,13 @@ def test_what_stands_with_a_question_and_its_answer(chromium, server, start, tro
     expect(projector.locator(".lobby")).to_contain_text("started for this machine alone")
     expect(projector.locator(".lobby")).to_contain_text("--server.address=0.0.0.0")
     assert f"{server.removeprefix('http://')}/join" in projector.locator(".lobby").inner_text()
+    projector.set_viewport_size({"width": 1024, "height": 768})
+    expect(projector.locator(".lobby img")).to_be_in_viewport(ratio=1)
+    projector.set_viewport_size({"width": 1280, "height": 720})
     with open_tab(chromium, trouble) as phone:
         enter(phone, server, read_code(projector))
         projector.keyboard.press("ArrowRight")
+        expect(projector.locator(".given span").nth(-4)).to_be_in_viewport(ratio=1)
         expect(projector.locator(".tops")).to_contain_text("At [MASK] now")
         expect(projector.locator(".sentence .here")).to_have_text("[MASK]")
         answer(phone, 1)
