@@ -46,10 +46,11 @@ TOOLS = {
     "bash",
     "source",
     "docker",
+    "mkdocs",
     "node",
     "npm",
 }
-FROM_ELSEWHERE = ("docker", "source", "bash", "pip", "python", "python3", "node", "npm")
+FROM_ELSEWHERE = ("mkdocs", "docker", "source", "bash", "pip", "python", "python3", "node", "npm")
 # What belongs to others, and what stands for something that the reader puts in.
 FOREIGN = {
     "jessevig/bertviz", "source .venv/bin/activate", "sdk: docker", "app_port: 8501", "dtype=torch.float64",
@@ -125,7 +126,8 @@ def test_its_links_lead_somewhere(file):
 
 @named(DOCS)
 def test_every_document_can_be_found_from_the_readme(file):
-    linked = {(README.parent / link).resolve() for link in LINK.findall(text(README))}
+    index = ROOT / "docs" / "index.md"
+    linked = {(page.parent / link).resolve() for page in (README, index) for link in LINK.findall(text(page))}
     assert file == README or file.resolve() in linked
 
 

@@ -23,7 +23,9 @@ def test_a_notebook_runs_and_every_value_is_shown(file, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")  # beside other tests threads would wait for one another
     notebook = nbformat.read(file, as_version=4)
     assert all(not cell.get("outputs") for cell in notebook.cells), "outputs are made anew, not kept"
-    NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(FOLDER)}}).execute()
+    NotebookClient(
+        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(FOLDER)}}
+    ).execute()
     for cell in notebook.cells:
         if cell.cell_type == "code" and isinstance(ast.parse(cell.source).body[-1], ast.Expr):
             assert any(output.output_type in ("execute_result", "stream") for output in cell.outputs), cell.source
