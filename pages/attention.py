@@ -1,5 +1,7 @@
 """Attention: which token looks at which, from the dot product of a query and a key to the weights of the softmax."""
 
+import streamlit as st
+
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.views import attention, attention_heads, attention_worked
@@ -10,13 +12,18 @@ view = open_page(
     attention.write_headline,
 )
 key, reason = attention.choose_key(view)
-attention.show_weights(view, key)
+count = len(view.trace.tokens)
+if view.trace.model.config.num_attention_heads > 1:
+    weights, heads = st.columns([2, 1], gap="small")
+    with weights:
+        attention.show_weights(view, key)
+    with heads:
+        attention_heads.show_heads(view)
+        attention.show_overview(view)
+else:
+    attention.show_weights(view, key)
+    attention.show_overview(view)
 attention.show_steps(view, key, reason)
-count, heads = len(view.trace.tokens), view.trace.model.config.num_attention_heads
-if heads > 1:
-    with fold("heads", f"**All {heads} heads** · of layer {view.chosen.layer}, side by side") as opened:
-        if opened:
-            attention_heads.show_heads(view)
 with fold("product", "**One product taken apart** · query and key, component by component") as opened:
     if opened:
         attention_worked.show_pair(view, key)

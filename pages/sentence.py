@@ -33,13 +33,10 @@ if "cls.seq_relationship.probs" in view.trace:
 if "classifier" in view.trace:
     (sentence.show_token_classes if "token" in view.trace.dims("classifier") else sentence.show_classes)(view)
 if "pooler.dense" in view.trace:
+    sentence.show_evidence(view)
     with fold("pooler", "**The pooler** · the numbers of [CLS], projected, become as many others") as opened:
         if opened:
             sentence.show_pooler(view)
-    if sentence.list_answers(view):
-        with fold("evidence", "**What speaks for the answer** · split over the pooled numbers") as opened:
-            if opened:
-                sentence.show_evidence(view)
 with fold("vector", "**One vector for a whole text** · the first token, or the mean of all") as opened:
     if opened:
         sentence.show_one_vector(view)

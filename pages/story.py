@@ -1,9 +1,12 @@
 """The shortest story: from an answer back to the input, one line first, each stop with its formula worked."""
 
+import streamlit as st
+
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.views.story import (
     read_story,
+    show_hidden,
     show_line,
     show_steps,
     show_stop,
@@ -19,8 +22,12 @@ view = open_page(
 )
 story = read_story(view)
 chosen = show_line(view, story)
-show_stop(view, story, chosen)
-show_without(view, story)
+stop, without = st.columns([6, 4], gap="small")
+with stop:
+    show_stop(view, story, chosen)
+with without:
+    show_without(view, story)
+show_hidden(view, story)
 with fold("steps", "**All steps** · with every sum, norm and curve between the stops") as opened:
     if opened:
         show_steps(view, story)

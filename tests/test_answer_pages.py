@@ -16,6 +16,7 @@ from bertviz_core.sharing.findings import Found
 from bertviz_core.ui.frame import place
 from bertviz_core.ui.frame.controls import PAIR
 from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.frame.view import Selection
 from bertviz_core.ui.views import sentence_verdict
 from tests.factory import random_checkpoint
@@ -105,7 +106,7 @@ def test_the_best_entry_everywhere_is_read_as_one_text(rome):
 
 
 def test_evidence_is_told_of_the_answer_given(rome):
-    at = opened("sentence", open="evidence")
+    at = opened("sentence")
     best = ("B follows A", "B is a random sentence")[int(np.argmax(rome["cls.seq_relationship"]))]
     assert f"Components in favour of “{best}”" in html(at)
 
@@ -140,12 +141,37 @@ def test_a_pair_that_has_not_been_run_waits_and_is_not_said_to_be_too_long(monke
     assert later == ["50\N{NO-BREAK SPACE}%", "too long", *["…"] * (len(pairs) - 2)]
 
 
-def test_the_heads_page_says_why_it_opens_at_its_head_and_only_there(rome):
+def test_the_heads_page_says_why_it_opens_at_its_head_and_only_there(rome, monkeypatch):
+    monkeypatch.setattr(place, "recall_needed", lambda *_: None)  # as long as it is not known
     opening = open_head(rome, MASK)
     other = {"layer": str(opening.layer), "head": str((opening.head + 1) % 12)}
     told, silent = (" ".join(caption.value for caption in opened("heads", **query).caption) for query in ({}, other))
     assert escape_markdown(opening.reason) in told
-    assert "A line leads to each row's largest weight." in silent and "is shown" not in silent
+    assert "is shown" not in silent
+
+
+def test_the_heads_page_opens_at_the_head_that_its_headline_names(rome, monkeypatch):
+    asked = {}
+    monkeypatch.setattr(place.state, "read", lambda key: asked.get(key.name, key.usual))
+    shares = [[run_without(rome, layer, head) for head in range(12)] for layer in range(6)]
+    most = np.unravel_index(np.argmin(shares), (6, 12))
+    opened("heads")
+    assert get_findings().settle(60)
+    assert place.choose_place(rome, "heads")[0] == Selection(*most, MASK)
+    usual = open_head(rome, MASK)
+    assert (
+        place.choose_place(rome, "attention")[0] == Selection(usual.layer, usual.head, MASK) != Selection(*most, MASK)
+    )
+    asked["lesson"] = "attention"
+    assert place.choose_place(rome, "heads")[0] == Selection(usual.layer, usual.head, MASK)
+    asked |= {"lesson": "", "layer": "0"}
+    assert place.choose_place(rome, "heads")[0] == Selection(0, 0, MASK)
+
+
+def run_without(trace, layer, head):
+    """How likely the likeliest word is with one head's attention weights set to 0."""
+    changed = trace.with_changes({f"encoder.layer.{layer}.attention.self.probs[head={head}]": 0.0})
+    return changed["cls.predictions.probs"][MASK, trace["cls.predictions.probs"][MASK].argmax()]
 
 
 def test_the_layers_open_where_the_answer_appears_and_other_pages_at_a_head(rome, monkeypatch):
@@ -160,6 +186,6 @@ def check_where_pages_open(rome, monkeypatch, token, opened, head):
     asked = {"token": str(token)}
     monkeypatch.setattr(place.state, "read", lambda key: asked.get(key.name, key.usual))
     assert place.choose_place(rome, "layers") == (Selection(opened.layer, head.head, token), [])
-    assert place.choose_place(rome, "heads") == (Selection(head.layer, head.head, token), [])
+    assert place.choose_place(rome, "attention") == (Selection(head.layer, head.head, token), [])
     asked["layer"] = "0"
     assert place.choose_place(rome, "layers") == (Selection(0, 0, token), [])

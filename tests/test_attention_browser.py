@@ -22,7 +22,7 @@ def test_a_click_on_a_key_works_that_one_out_and_one_on_a_number_explains_it(app
     wait_for_query(app, layer="2", head="0", open="product", key_token="5")
     app.settle()
     assert keys.locator('[aria-pressed="true"]').inner_text().split() == ["5", "do"]
-    assert "key of “do”" in app.page.locator(".bv-panel-title").nth(2).inner_text()
+    assert "key of “do”" in app.page.locator(".bv-panel-title").nth(3).inner_text()
     with app.rerun():
         keys.locator(f'[data-cell="{CELL}"]').click()
     wait_for_query(app, layer="2", head="0", open="product", key_token="5", walk=CELL)

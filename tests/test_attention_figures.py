@@ -14,8 +14,9 @@ def test_weights_ring_the_chosen_row_and_cell_and_write_into_it():
         (3, 2, "63"),
         (0, 2, "2"),
     ]
-    inks = {note["font"]["color"] for note in written}
-    assert inks <= {LIGHT.text, LIGHT.surface}
+    shades = [CASES["draw_weights"]["with numbers"](LIGHT).traces[0]["z"][2, note["x"]] for note in written]
+    inks = [note["font"]["color"] for note in written]
+    assert inks == ["#FFFFFF" if shade > 0.75 else "#000000" for shade in shades] and len({*inks}) == 2
     (row,) = CASES["draw_weights"]["a window"](LIGHT).layout["shapes"]  # the key lies outside
     assert (row["x0"], row["y0"]) == (99.5, 119.5)
 

@@ -20,7 +20,6 @@ from bertviz_core.figures.base import Chart, to_plotly
 from bertviz_core.figures.blocks import Block, Terms, draw_blocks, draw_terms
 from bertviz_core.figures.head_grid import draw_head_grid
 from bertviz_core.figures.head_sums import HeadSums, draw_head_sums
-from bertviz_core.figures.heads import draw_head
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.histogram import draw_histogram
 from bertviz_core.figures.lines import draw_growing_sum, draw_shares_by_stage
@@ -76,7 +75,6 @@ SQUARES = Squares(
 
 PLACES = np.stack(np.meshgrid(4 * np.arange(SIZE), 4 * np.arange(SIZE), indexing="ij"), axis=-1)
 CASES = {
-    "draw_head": {"a head": lambda c: draw_head(WEIGHTS, WORDS, 2, c)},
     "draw_bar_columns": {
         "with a sum": lambda c: draw_bar_columns(WORDS, COLUMNS, c, marked=[1], last=True),
         "plain": lambda c: draw_bar_columns(WORDS, COLUMNS, c),

@@ -293,7 +293,7 @@ def test_a_finding_that_fails_is_told_in_its_place(monkeypatch):
         raise bv.InputError("There is no room for this one.")
         yield
 
-    monkeypatch.setattr("bertviz_core.ui.views.heads_ablation.zero_heads", fail)
+    monkeypatch.setattr("bertviz_core.ui.frame.needed.zero_heads", fail)
     at = AppTest.from_file(APP, default_timeout=60)
     at.query_params.update({"text": "a finding that [MASK]"})
     at.run()

@@ -1,25 +1,14 @@
-"""Charts of one head and of what a token takes: lines, columns of bars and squares say what the numbers are."""
+"""Charts of what a token takes: columns of bars and squares say what the numbers are."""
 
 import re
 
 import numpy as np
 
-from bertviz_core.figures.heads import draw_head
 from bertviz_core.figures.palette import PALETTES
 from bertviz_core.figures.taken import draw_bar_columns, draw_taken_squares
-from tests.test_figures import COLUMNS, SIZE, SQUARES, WEIGHTS, WORDS
+from tests.test_figures import COLUMNS, SQUARES, WORDS
 
 LIGHT = PALETTES["light"]
-
-
-def test_a_line_leads_from_every_query_to_its_largest_weight():
-    others, chosen, names, drawn = draw_head(WEIGHTS, WORDS, 2, LIGHT).traces
-    starts = [i for i in range(SIZE) if i != 2]
-    lines = np.split(others["y"], np.flatnonzero(np.isnan(others["y"])) + 1)[:-1]
-    assert [(line[0], line[-2]) for line in lines] == [(i, WEIGHTS[i].argmax()) for i in starts]
-    assert (chosen["y"][0], chosen["y"][-2]) == (2, WEIGHTS[2].argmax())
-    assert names["text"][WEIGHTS[2].argmax()] == f"<b>{WORDS[WEIGHTS[2].argmax()]}</b>"
-    assert np.array_equal(drawn["z"], WEIGHTS.astype(np.float32))
 
 
 def test_columns_share_their_rows_and_print_every_number_there_is():

@@ -97,7 +97,7 @@ def test_a_ranking_of_some_heads_does_not_pass_for_one_of_all(worth):
 def test_heads_that_are_in_the_way_a_little_are_listed_beside_many_that_are_needed(rome):
     changes = {**{(2, head): -0.3 - 0.01 * head for head in range(6)}, (3, 1): 0.001, (3, 2): 0.02}
     needed, hinders = render_ranking(weigh(rome, changes), True).split("In the way")
-    assert re.findall(r'data-head="([^"]+)"', needed) == ["2,5", "2,4", "2,3", "2,2"]
+    assert re.findall(r'data-head="([^"]+)"', needed) == ["2,5", "2,4", "2,3"]
     assert re.findall(r'data-head="([^"]+)"', hinders) == ["3,2", "3,1"]
 
 

@@ -233,7 +233,7 @@ def test_bars_show_exactly_the_numbers_of_the_trace(scene):
     bars = [found for found in recorded(scene) if found[2]["type"] == "bar"]
     for view, address, bar, _ in bars:
         assert np.isin(decoded(bar["x"]), view.trace[address]).all(), address
-    assert bars or "cls.predictions.probs" not in scene["overview"].view.trace
+    assert bars or "classifier" not in scene["overview"].view.trace
 
 
 def numeric(values):

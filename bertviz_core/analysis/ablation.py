@@ -126,6 +126,12 @@ class Ablation:
     values: np.ndarray
     without: np.ndarray
 
+    @property
+    def most_needed(self) -> tuple[int, int]:
+        """The layer and head without which the first of the cells is smallest; all must be known."""
+        layer, head = np.unravel_index(int(self.without[0].argmin()), self.without.shape[1:])
+        return int(layer), int(head)
+
     def measure_worth(self, which: int) -> np.ndarray:
         """(layer, head) a cell as it is minus the cell without that head: above 0 where the head raises it."""
         return self.values[which] - self.without[which]

@@ -19,8 +19,8 @@ _SAID = 0.3  # of a chart's width at least, for what is said beside its bars
 _HATCH = {"size": 5, "solidity": 0.3}
 
 
-def draw_sorted_terms(terms: np.ndarray, names: Sequence[str], colors: Palette, color: str) -> Chart:
-    """The terms of a sum as bars, largest first. names: of the terms, in their order."""
+def draw_sorted_terms(terms: np.ndarray, names: Sequence[str], colors: Palette, color: str, height: int = 250) -> Chart:
+    """The terms of a sum as bars, largest first. names: of the terms, in their order; height: in pixels."""
     order = np.argsort(-terms, kind="stable")
     up, down = int((terms > 0).sum()), int((terms < 0).sum())
     bars = {
@@ -38,7 +38,7 @@ def draw_sorted_terms(terms: np.ndarray, names: Sequence[str], colors: Palette, 
     ]
     return make_chart(
         [bars],
-        250,
+        height,
         colors,
         bargap=0,
         annotations=texts,

@@ -11,19 +11,38 @@ from bertviz_core.figures.base import Chart, Spec, make_outline, set_font, write
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich
+from bertviz_core.figures.tints import tint_cell
+from bertviz_core.formula.numbers import write_fixed
 from bertviz_core.formula.steps import ATTENTION
 
-ROW, LOWEST, HIGHEST = 22, 7, 400  # pixels: of a row, of a row at least, of all rows where these are many
-_BELOW, _RIGHT = 36, 44  # pixels below the rows, for the scale; beside them, for the last slanted word
+ROW, USUAL, LOWEST = 24, 17, 7  # pixels: of a row at most; of one where they are not few; of one at least
+LOW, HIGHEST = 210, 400  # pixels of all rows: as long as these are few; where they are many
+_BELOW, _RIGHT = 30, 44  # pixels below the rows, for the scale; beside them, for the last slanted word
 _LETTER, _SLANT = 7.3, 0.72  # pixels of a letter; how much of it a slanted word needs in height
 _ACROSS, _APART = 330, 18  # pixels that the columns have at least; from one slanted word to the next
+_WRITTEN, _LEAST = 16, 0.005  # keys whose numbers have room in their cells; the smallest that is written there
 _DOWN = 14  # pixels from one row's word to the next
-_LIGHT = 0.55  # of the scale: above it numbers are as light as the panel
 
 
 def measure_top(words: Sequence[str]) -> int:
     """The pixels above the first row, which the columns' slanted words need."""
     return int(min(110, 8 + _SLANT * _LETTER * max(map(len, words), default=0)))
+
+
+def measure_row(count: int, high: int = LOW) -> int:
+    """The pixels of one of so many rows. high: of all of them, as long as these are few."""
+    return max(LOWEST, min(ROW, max(high // count, min(USUAL, HIGHEST // count))))
+
+
+def write_shares(row: np.ndarray, shown: Sequence[int]) -> dict[int, str]:
+    """What stands in the cells of a row, in percent, by place; nothing where many cells have no room, or little is."""
+    written = [i for i in shown if row[i] >= _LEAST] if has_room(len(shown)) else []
+    return {i: write_fixed(100 * float(row[i]), 0) for i in written}
+
+
+def has_room(columns: int) -> bool:
+    """Whether the cells of so many columns are wide enough for numbers."""
+    return columns <= _WRITTEN
 
 
 def draw_weights(
@@ -35,11 +54,12 @@ def draw_weights(
     end: float,
     at: tuple[int, int],
     texts: Mapping[int, str],
+    high: int = LOW,
 ) -> Chart:
     """Weights (query, key) of neighbouring tokens, from 0 to `end`; the columns' words stand above.
 
     words: of the tokens; start: the first one's position; at: the chosen query and key, framed where they are drawn;
-    texts: numbers in cells of the chosen row, by position of the key.
+    texts: numbers in cells of the chosen row, by position of the key; high: pixels of all rows, where few.
     """
     count = len(values)
     query, key = at
@@ -55,7 +75,7 @@ def draw_weights(
         selected=query,
         cell=(query, key) if inside else None,
     )
-    row, top = max(LOWEST, min(ROW, HIGHEST // count)), measure_top(words)
+    row, top = measure_row(count, high), measure_top(words)
     scale = {**chart.traces[0]["colorbar"], "yref": "paper", "y": 0, "ypad": 6}
     shades = {position: float(values[query - start, position - start]) / end for position in texts}
     ticks = Side("key", words, start).ticks(count, max(1, -(-count * _APART // _ACROSS)))
@@ -74,7 +94,7 @@ def draw_weights(
 def _write_shares(texts: Mapping[int, str], shades: Mapping[int, float], row: int, colors: Palette) -> list[Spec]:
     """Numbers in cells of a row, each in the ink that can be read there. shades: of the cells, 1 at the scale's end."""
     return [
-        write_text(text, position, row, set_font(colors.surface if shades[position] > _LIGHT else colors.text))
+        write_text(text, position, row, set_font(tint_cell(shades[position], ATTENTION, colors).ink))
         for position, text in texts.items()
     ]
 

@@ -145,6 +145,10 @@ class Findings:
                 self._changed.notify_all()
             return cast(Found[T], job.found)
 
+    def recall(self, key: Key) -> Found[Any] | None:
+        """What was found before and is kept still; None where it is not, and nothing is begun."""
+        return self._kept.get(key)
+
     def settle(self, seconds: float) -> bool:
         """Wait until nothing is under way. Returns whether that is so within this time."""
         with self._changed:

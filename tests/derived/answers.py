@@ -17,13 +17,13 @@ from tests.derived.truth import (
     Rows,
     Scene,
     Truth,
-    best,
     cosine,
     points,
     softmax,
     strongest,
     truth,
 )
+from tests.derived.words import Falling
 
 NEXT = ("B follows A", "B is a random sentence")
 
@@ -81,11 +81,12 @@ def name_classes(s: Scene, address: str) -> tuple[str, ...]:
     return NEXT if address == "cls.seq_relationship" else s.trace.model.labels
 
 
-@truth("sentence", "cls.seq_relationship*")
-def next_sentence(s: Scene, probs: str) -> Truth:
-    """Both charts stand in one card, which works out that B follows, and offers the probabilities to download."""
-    found = scores_of(s, "cls.seq_relationship", probs)
-    return replace(found, worked=[found.held[0]]) if probs else replace(found, held=None, worked=[])
+@truth("sentence", "The verdict")
+def next_sentence(s: Scene) -> Truth:
+    """A row an answer."""
+    logits = classify(s, "cls.seq_relationship")
+    shares = softmax(logits)
+    return Truth(tables=[{"probability": shares, "logit": logits}], rows=list(NEXT))
 
 
 @truth("sentence", "Is it B that decides?")
@@ -144,12 +145,9 @@ def evidence(s: Scene, address: str) -> Truth:
     others = [i for i in range(len(bias)) if i != label]
     parts = np.array([pooled[j] * (weight[j, label] - np.mean(weight[j, others])) for j in range(len(pooled))])
     own = bias[label] - np.mean(bias[others])
-    top = best(np.abs(parts), 12)
-    rest = sum(parts[j] for j in range(len(parts)) if j not in top)
-    bars = {f"component {j}": parts[j] for j in top}
-    bars |= {f"{len(parts) - 12} others": rest, "bias": own, "together": parts.sum() + own}
-    assert math.isclose(bars["together"], classify(s, address)[label] - np.mean(classify(s, address)[others]))
-    return Truth([Bars(bars)], parts[:, None], told=[12], worked=[bars["together"]])
+    lead = classify(s, address)[label] - np.mean(classify(s, address)[others])
+    assert math.isclose(parts.sum() + own, lead)
+    return Truth([Falling(parts)], parts[:, None], told=[len(parts), own, lead], worked=[lead])
 
 
 @truth("overview", "page")
@@ -268,7 +266,7 @@ def told_of_softmax(s: Scene, path: str, place: tuple[int, ...]) -> list[float]:
     """Of the vocabulary what the smallest share together; of attention the score and its lead over the next."""
     if path == "cls.predictions.probs":
         row = np.sort(softmax(s["cls.predictions.decoder"][place[0]]))[::-1]
-        return [12, row[12:].sum()]
+        return [10, row[10:].sum()]
     scores = s[path.replace("probs", "scores")][place[:2]]
     return [scores[place[2]], scores[place[2]] - max(np.delete(scores, place[2]))]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tests.derived.reading import Panel
-from tests.derived.truth import Map, Scene, Truth, best, points, softmax, truth, window
+from tests.derived.truth import Map, Scene, Truth, best, softmax, truth, window
 
 LINES = 40  # tokens of the lines, and of the large map that has lines
 SHARES = {
@@ -122,19 +122,9 @@ def head_ranking(s: Scene, count: str, all_of: str, title: str) -> Truth:
 
 @truth("heads", "encoder.layer.*.attention.self.probs[head=*]")
 def chosen_head(s: Scene, layer: str, head: str) -> Truth:
-    """The large map with its lines."""
+    """The large map."""
     weights = s.own("attention.self.probs")[s.head]
-    if len(weights) > LINES:
-        return Truth([Map(weights)], weights)
-    looked = weights.argmax(axis=1)
-    others = [i for i in s.real if i != s.token]
-    ends = [list(zip(queries, looked[queries], strict=True)) for queries in (others, [s.token])]
-    named = points(
-        y=list(range(len(weights))),
-        text=[f"<b>{name}</b>" if i == looked[s.token] else name for i, name in enumerate(s.names)],
-    )
-    drawn = [*map(Curves, ends), named, Map(weights)]
-    return Truth(drawn, weights)
+    return Truth([Map(weights)], weights)
 
 
 @truth("heads", "All * heads")
@@ -145,10 +135,11 @@ def all_heads(s: Scene, count: str) -> Truth:
     return Truth(told=[heads], may=pooled(s))
 
 
-@truth("attention", "The heads of layer *")
-def layer_heads(s: Scene, layer: str) -> Truth:
+@truth("attention", "All * heads of layer *")
+def layer_heads(s: Scene, count: str, layer: str) -> Truth:
     """The maps of a layer's heads."""
     assert int(layer) == s.layer
+    assert int(count) == s.config.num_attention_heads
     return Truth(told=[s.layer], may=[*range(s.config.num_attention_heads), *pooled(s)])
 
 
@@ -203,8 +194,8 @@ def head_ranks(s: Scene) -> Truth:
 
 def rank_needed(worth: np.ndarray) -> list[int]:
     """The heads that the answer needs most, and those most in its way, four of each at most."""
-    needed = [i for i in best(worth, 4) if worth[i] > 0]
-    return [*needed, *(i for i in best(-worth, 4) if worth[i] < 0)]
+    needed = [i for i in best(worth, 3) if worth[i] > 0]
+    return [*needed, *(i for i in best(-worth, 3) if worth[i] < 0)]
 
 
 def zero_heads(s: Scene) -> np.ndarray:

@@ -23,7 +23,7 @@ ASKED = {
     "bundled": {**SCENES["a pair"], "text": "The [MASK] ran.", "pair": "It sat."},
     "padding": {**SCENES["padding"], "mix": "mixed", "scores": "0.4=12", "tensor": "pooler.dense.weight"},
 }  # fmt: skip
-LEAST = 68  # chains on all pages together
+LEAST = 67  # chains on all pages together
 
 
 @pytest.fixture(

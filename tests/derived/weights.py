@@ -83,8 +83,6 @@ DRAWN_WHOLE, LINKS, EACH = 64, 16, 5  # tokens of the matrix and of the lines; k
 def weights(s: Scene, layer: str, head: str) -> Truth:
     whole, count = softmax(s.own("attention.self.scores")[s.head]), len(s.names)
     told = [] if count <= LINKS else [LINKS, EACH, 1.0]
-    if not s.trace.changes:
-        told.append(softmax(s.own("attention.self.products")[s.head, s.token][s.real]).max())
     assert count <= DRAWN_WHOLE, "an overview stands beside the matrix: test_attention_pages"
     return Truth([Map(whole)], whole, told=told, worked=[whole[s.token, s.key]])
 
@@ -106,6 +104,8 @@ def steps(s: Scene, word: str) -> Truth:
         "4 · Softmax\nexp(S) over the sum of all exp(S)": [float(x) for x in row],
     }
     told = [] if "key_token" in s.asked else [s.key, float(row[s.key])]
+    if not s.trace.changes:
+        told.append(softmax([x for x, keep in zip(products, real, strict=True) if keep]).max())
     return Truth(
         told=[*told, *told_of(s, shown)],
         rows=[s.names[i] for i in shown],

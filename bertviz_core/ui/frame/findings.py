@@ -42,8 +42,15 @@ class Wanted(Generic[T]):
 
     def look(self) -> Found[T]:
         """What is known by now; the rest is worked out in the background."""
-        key = (*self.name, *(name_pass(self.trace) if self.trace else ()))
-        return get_findings().ask(key, self.begin, read_session(), read_visitor(), read_network())
+        return get_findings().ask(self._key, self.begin, read_session(), read_visitor(), read_network())
+
+    def recall(self) -> Found[T] | None:
+        """What was found before, if it is kept still; nothing is worked out for it."""
+        return get_findings().recall(self._key)
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        return (*self.name, *(name_pass(self.trace) if self.trace else ()))
 
 
 def name_pass(trace: Trace) -> tuple[object, ...]:

@@ -6,12 +6,13 @@ from bertviz_core.analysis.openings import open_head, open_layer_for_answer, ope
 from bertviz_core.formula.texts import shorten
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state
-from bertviz_core.ui.frame.keys import HEAD, LAYER, TOKEN, Key
+from bertviz_core.ui.frame.keys import HEAD, LAYER, LESSON, TOKEN, Key
 from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.needed import recall_needed
 from bertviz_core.ui.frame.view import Selection
 
 _LONGEST = 20  # characters of what is quoted
-_ANSWERS = "layers"  # the page that opens where the answer appears, not at a head
+_ANSWERS, _HEADS = "layers", "heads"  # the pages that open where the answer appears, and at the head it needs most
 
 
 def choose_place(trace: Trace, page: str) -> tuple[Selection, list[str]]:
@@ -24,10 +25,18 @@ def choose_place(trace: Trace, page: str) -> tuple[Selection, list[str]]:
     if token is None:
         token = open_token(trace).token
     if layer is None and head is None:
-        opened = open_head(trace, token)
-        layer = open_layer_for_answer(trace, token).layer if page == _ANSWERS else opened.layer
-        head = opened.head
+        layer, head = _choose_head(trace, token, page)
     return Selection(layer or 0, head or 0, token), remarks
+
+
+def _choose_head(trace: Trace, token: int, page: str) -> tuple[int, int]:
+    """The layer and head of a page whose URL names neither. In a lesson, which may ask for it, no page shows what the
+    answer needs most."""
+    needed = recall_needed(trace, token) if page == _HEADS and not state.read(LESSON) else None
+    if needed is not None:
+        return needed
+    opened = open_head(trace, token)
+    return open_layer_for_answer(trace, token).layer if page == _ANSWERS else opened.layer, opened.head
 
 
 def read_index(key: Key[str], size: int, where: str, remarks: list[str]) -> int | None:

@@ -16,15 +16,15 @@ from bertviz_core.ui.frame.state import Sent
 from bertviz_core.ui.frame.view import View
 
 _LINES: Key[Sent] = Key("token-lines", None)
-_CAPTIONS = {"query": "asks (query)", "key": "answers (key)"}
+_CAPTIONS = {"query": "asks", "key": "answers"}
 _lines = load_component("token_lines")
 
 
-def show_lines(view: View, shown: Links, *, full: float = 1.0, top: int = 0, whole: bool = True) -> None:
+def show_lines(view: View, shown: Links, *, full: float = 1.0, top: int = 0, row: int = 22, whole: bool = True) -> None:
     """Draw links; a click on a token chooses it.
 
-    full: the weight whose line is opaque; top: pixels above the first token; whole: each query's weights sum to 1, so
-    that the rest of them is told.
+    full: the weight whose line is opaque; top, row: pixels above the first token, and of each; whole: each query's
+    weights sum to 1, so that the rest of them is told.
     """
     _lines(
         key=_LINES.name,
@@ -38,6 +38,7 @@ def show_lines(view: View, shown: Links, *, full: float = 1.0, top: int = 0, who
             "captions": _CAPTIONS,
             "full": full,
             "top": top,
+            "row": row,
             "colors": list_colors(view.colors),
         },
         on_token_change=state.on_event(_LINES, "token", choices.choose_token, state.is_number),

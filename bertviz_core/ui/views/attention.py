@@ -16,9 +16,9 @@ from bertviz_core.analysis.openings import find_other_words, open_key
 from bertviz_core.analysis.ranking import MASKED, center_range
 from bertviz_core.analysis.token_lines import Links, choose_strongest
 from bertviz_core.figures.base import Chart
-from bertviz_core.figures.weights import draw_overview, draw_weights, measure_top
+from bertviz_core.figures.weights import draw_overview, draw_weights, has_room, measure_row, measure_top, write_shares
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_number, format_percent, format_short, write_fixed
+from bertviz_core.formula.numbers import format_number, format_percent, format_short
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.keys import KEY_TOKEN
@@ -47,8 +47,7 @@ WHOLE, WINDOW = 64, 24  # tokens of a matrix that is drawn whole; around the cho
 BLOCKS = 64  # on each side of the overview of a long input
 _NOWHERE = -1  # a key that is not framed
 LINES, STRONGEST = 16, 5  # tokens on each side of the lines; keys of each query, where not all tokens are drawn
-_WRITTEN, _LEAST = 16, 0.005  # keys whose numbers have room in their cells; the smallest that is written there
-_LINES_HEAD = 28  # pixels above the first token of the lines
+_LINES_PAD = 6  # pixels around the lines and their captions
 _SEE = {
     "products": "Dot products of every query and every key",
     "scaled": "Scaled scores: the dot products divided by √{width}",
@@ -88,18 +87,15 @@ def show_weights(view: View, key: int) -> None:
     hidden = is_covered("headline")  # what points to the answer
     chart, note = draw_difference_chart(view, address, ATTENTION) or _draw_weights(view, _NOWHERE if hidden else key)
     cell = locate(view, "probs", query=view.chosen.token, key=key)
-    with open_step_card(view, address, see, worked=cell):
-        drawn, lines = st.columns([5, 4], gap="medium")
+    with open_step_card(view, address, see, _tell_written(view), worked=cell):
+        drawn, lines = st.columns([3, 2], gap="medium")
         with drawn, st.container(gap=None):
             show_chart(chart, str(address), f"{see}: {address}")
             if note := tell_words(view) + note:
                 st.caption(note)
-            show_note("" if hidden else str(tell_undivided(view)))
         with lines:
             _show_lines(view)
         show_moved(view, address, cell)
-        if len(view.trace.tokens) > WHOLE:
-            _show_overview(view)
 
 
 def _choose_window(view: View) -> range:
@@ -114,7 +110,6 @@ def _draw_weights(view: View, key: int) -> tuple[Chart, str]:
     shown = view.trace[address][window.start : window.stop, window.start : window.stop]
     real = [i - window.start for i in view.trace.encoding.real if i in window]
     end = 1.0 if total <= WHOLE else float(shown[real].max(initial=0.0)) or 1.0
-    written = [i for i in window if row[i] >= _LEAST] if len(window) <= _WRITTEN else []
     chart = draw_weights(
         shown,
         label_tokens(view.trace, window),
@@ -122,18 +117,22 @@ def _draw_weights(view: View, key: int) -> tuple[Chart, str]:
         view.colors,
         end=end,
         at=(token, key),
-        texts={i: write_fixed(100 * float(row[i]), 0) for i in written},
+        texts=write_shares(row, window),
     )
     weights = view.trace[address]
     note = "" if _is_usual(weights) else f"{_tell_rows(weights)} "
-    if written:
-        note += f"In the row of {escape_markdown(read_word(view))}: percent. "
     if total > WHOLE:
         note += (
             f"Shown: tokens {window.start}–{window.stop - 1} of {total}; the colours end at the largest weight among "
             f"them, {format_number(end)}."
         )
     return chart.offer(picks.pick_matrix(view.trace, address)), note.strip()
+
+
+def _tell_written(view: View) -> str:
+    """What each row is; and in what the numbers in the chosen one are."""
+    percent = f"; in that of {read_word(view)} percent" if has_room(len(_choose_window(view))) else ""
+    return f"each row sums to 1{percent}" if _is_usual(view.trace[locate(view, "probs")]) else ""
 
 
 def _is_usual(weights: np.ndarray) -> bool:
@@ -167,8 +166,9 @@ def _show_lines(view: View) -> None:
         weights, [not real for real in trace.encoding.mask], view.chosen.token, LINES, LINES if few else STRONGEST
     )
     full = 1.0 if len(trace.tokens) <= WHOLE else float(np.nanmax(shown.weights, initial=0.0)) or 1.0
-    top = measure_top(label_tokens(trace, _choose_window(view))) - _LINES_HEAD
-    show_lines(view, shown, full=full, top=top)
+    row = measure_row(len(shown.queries))
+    top = measure_top(label_tokens(trace, _choose_window(view))) - row - _LINES_PAD
+    show_lines(view, shown, full=full, top=top, row=row)
     said = tell_pass(view)
     if not few and weights.any():
         said += (
@@ -194,15 +194,17 @@ def tell_drawn(shown: Links, weights: np.ndarray) -> str:
     return f"those of the {STRONGEST} largest weights each{first} that lie on {len(shown.keys)} keys"
 
 
-def _show_overview(view: View) -> None:
-    count, side = len(view.trace.tokens), find_block_maxima(view.trace[locate(view, "probs")], BLOCKS)[1]
-    show_passes_chart(
-        view, [_draw_overview(one) for one in view.passes], "weights-overview", f"Overview of all {count} tokens"
-    )
-    st.caption(
-        f"All {count} positions: the largest weight of each block of {side} × {side}; a click explains it. "
-        "Framed: what is drawn at the left, around the chosen token."
-    )
+def show_overview(view: View) -> None:
+    """Of a long input all tokens at once, block by block; nothing where the weights are drawn whole."""
+    count, address = len(view.trace.tokens), locate(view, "probs")
+    if count <= WHOLE:
+        return
+    side, step = find_block_maxima(view.trace[address], BLOCKS)[1], view.trace.step(address)
+    heading = Heading(f"All {count} tokens", "framed: what is drawn at the left", view.typeset(step))
+    with open_card(view, ATTENTION, heading, address, name="weights-overview"):
+        charts = [_draw_overview(one) for one in view.passes]
+        show_passes_chart(view, charts, "weights-overview", f"Overview of all {count} tokens")
+        st.caption(f"The largest weight of each block of {side} × {side}; a click explains it.")
 
 
 def _draw_overview(view: View) -> Chart:
@@ -227,11 +229,8 @@ def show_steps(view: View, key: int, reason: str) -> None:
     )
     with open_card(view, ATTENTION, heading, locate(view, "probs", query=view.chosen.token)) as tools:
         show_passes(view, lambda one: _show_steps(one, shown, key))
-        st.caption(
-            f"{tell_words(view)}"
-            f"{escape_markdown(reason)}A click on a key works that one out in the folds below; a click on a number "
-            f"explains it.{note_shown(view, shown)}{tell_replaced(view)}"
-        )
+        st.caption(f"{tell_words(view)}{escape_markdown(reason)}{note_shown(view, shown)}{tell_replaced(view)}".strip())
+        show_note("" if is_covered("headline") else str(tell_undivided(view)))
         with tools:
             show_values(
                 f"steps-{locate(view, 'probs', query=view.chosen.token)}",

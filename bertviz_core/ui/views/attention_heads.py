@@ -26,8 +26,8 @@ def show_heads(view: View) -> None:
     """The layer's attention maps, each on the scale of the large one."""
     address = ATTENTION_WEIGHTS.in_layer(view.chosen.layer)
     step = view.trace.step(address)
-    says = "rows are queries, columns keys; a click chooses a head"
-    heading = Heading(f"The heads of layer {view.chosen.layer}", says, view.typeset(step), step.source)
+    count = view.trace.model.config.num_attention_heads
+    heading = Heading(f"All {count} heads of layer {view.chosen.layer}", "the same map of each", view.typeset(step))
     st.html(_STYLE)
     with open_card(view, ATTENTION, heading, address, format_shape(view.trace, address), name="layer-heads"):
         show_passes_html(view, [_render_heads(one) for one in view.passes])

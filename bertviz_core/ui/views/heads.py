@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,7 @@ from bertviz_core.analysis.heads import Summary, find_roles, has_shares, is_sile
 from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.analysis.openings import open_head, open_key
 from bertviz_core.figures.base import Chart
-from bertviz_core.figures.heads import LARGEST, draw_head
+from bertviz_core.figures.weights import draw_weights, write_shares
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_short
 from bertviz_core.formula.steps import ATTENTION
@@ -28,6 +28,8 @@ from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.findings import show_finding
 from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.needed import recall_needed
+from bertviz_core.ui.frame.place import choose_place
 from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import derived, picks
@@ -49,6 +51,7 @@ from bertviz_core.ui.views.heads_numbers import make_values, render_profile, wri
 from bertviz_core.ui.views.heads_worth import FORMULA, Worth, list_marks
 
 NONE = "no role"
+_LARGEST, _HIGH = 40, 288  # tokens of a head that is drawn with their names; pixels of all its rows
 
 _STYLE = read_css(Path(__file__).with_name("heads.css"))
 _map = load_component("head_map")
@@ -79,9 +82,18 @@ def show_heads(view: View, all_heads: Summary) -> None:
     if asked is None:
         _show_cards(view, all_heads, None, None)
     else:
-        show_finding(
-            "worth", asked, lambda found: _show_cards(view, all_heads, found, measure_worth(view, all_heads, found))
-        )
+        waits = recall_needed(view.outcome.before, view.chosen.token) is None
+        show_finding("worth", asked, partial(_draw, view, all_heads, waits))
+
+
+def _draw(view: View, all_heads: Summary, waits: bool, found: Found[Ablation]) -> None:
+    """What is known of it; once that is all, the page opens at the head that is needed most, unless one was chosen.
+
+    waits: whether that was not known yet when the page was drawn: else it would be drawn for it over and over.
+    """
+    if waits and found.whole and choose_place(view.outcome.before, "heads")[0] != view.chosen:
+        st.rerun()
+    _show_cards(view, all_heads, found, measure_worth(view, all_heads, found))
 
 
 def _show_cards(view: View, all_heads: Summary, found: Found[Ablation] | None, worth: Worth | None) -> None:
@@ -101,7 +113,7 @@ def _show_cards(view: View, all_heads: Summary, found: Found[Ablation] | None, w
 
 
 def _show_role(view: View) -> None:
-    says = "mean attention weight on each; a role from the mark on"
+    says = "mean attention weight; mark: a role"
     heading = Heading("Its role", says, write_rule(view, read_heads(view.trace)), "a rule of this app")
     with open_card(view, ATTENTION, heading, _find_weights(view), name="role"):
         show_passes(view, _show_profile)
@@ -118,38 +130,29 @@ def _show_one(view: View) -> None:
     chart, note = draw_difference_chart(view, address, ATTENTION) or _draw_one(view, address)
     heading = Heading(
         f"Layer {view.chosen.layer}, head {view.chosen.head}",
-        "rows are queries, columns keys",
+        "",
         view.typeset(view.trace.step(address)),
         view.trace.step(address).source,
     )
     with open_card(view, ATTENTION, heading, address, format_shape(view.trace, address), name="head") as tools:
         show_chart(chart, str(address), f"Attention weights of layer {view.chosen.layer}, head {view.chosen.head}")
-        st.caption(note + _write_reason(view))
+        if told := f"{note} {_write_reason(view)}".strip():
+            st.caption(told)
         with tools:
             show_values(view.trace, address)
 
 
 def _draw_one(view: View, address: Address) -> tuple[Chart, str]:
-    """The chosen head's weights; with lines while there are few tokens."""
+    """The chosen head's weights; with the tokens' names while these are few."""
     tokens = label_tokens(view.trace)
-    if len(tokens) > LARGEST:
+    if len(tokens) > _LARGEST:
         chart, note = draw_tensor(view, address, share=True, end=1.0, cells=MANY_CELLS)
         return chart, note if view.trace[address].any() else f"{ALL_ZERO} {note}"
-    weights, padding = view.trace[address], set(range(len(tokens))) - set(view.trace.encoding.real)
-    chart = draw_head(weights, tokens, view.chosen.token, view.colors, padding)
-    return chart.offer(picks.pick_matrix(view.trace, address)), _tell_lines(weights, padding)
-
-
-def _tell_lines(weights: np.ndarray, padding: Collection[int]) -> str:
-    """Which rows of (query, key) weights a line leads from."""
-    if not weights.any():
-        return ALL_ZERO
-    left_out = ["padding"] * bool(padding) + ["a row whose weights are all 0"] * bool((~weights.any(axis=1)).any())
-    none = f"; from {' or '.join(left_out)} leads none" if left_out else ""
-    lined = weights[[i for i in range(len(weights)) if i not in padding]]
-    tied = ((lined == lined.max(axis=1, keepdims=True)).sum(axis=1) > 1) & lined.any(axis=1)
-    first = "; of equal ones to the first" if tied.any() else ""
-    return f"A line leads to each row's largest weight{first}{none}."
+    weights, token = view.trace[address], view.chosen.token
+    texts = write_shares(weights[token], range(len(tokens)))
+    at = (token, int(weights[token].argmax()))
+    chart = draw_weights(weights, tokens, 0, view.colors, end=1.0, at=at, texts=texts, high=_HIGH)
+    return chart.offer(picks.pick_matrix(view.trace, address)), "" if weights.any() else ALL_ZERO
 
 
 def _write_reason(view: View) -> str:
@@ -158,7 +161,7 @@ def _write_reason(view: View) -> str:
     if (opened.layer, opened.head) != (view.chosen.layer, view.chosen.head):
         return ""
     before = f"Before {view.outcome.yours}: " if view.outcome.changed and not opened.only else ""
-    return f" {before}{escape_markdown(opened.reason)}"
+    return f"{before}{escape_markdown(opened.reason)}"
 
 
 def _show_map(view: View, all_heads: Summary, worth: Worth | None) -> None:

@@ -7,13 +7,13 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.ablation import Ablation, cut_place, drop_zeroed, find_outcomes, zero_head, zero_heads
+from bertviz_core.analysis.ablation import Ablation, cut_place, drop_zeroed, find_outcomes, zero_head
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.analysis.heads import Summary
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.sharing.findings import Found
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame import state, url
+from bertviz_core.ui.frame import needed, state, url
 from bertviz_core.ui.frame.findings import Wanted, tell_progress
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -28,7 +28,7 @@ from bertviz_core.ui.views.heads_worth import FORMULA, Worth, render_ranking, re
 _WORTH = Key("worth", "")
 _SOURCE = "one pass without it"
 _THIS = "**layer {layer}, head {head}**"
-_RANKING = 270  # pixels that the ranking has, also before it is known
+_RANKING = 196  # pixels that the ranking has, also before it is known
 
 
 def find_base(view: View) -> Trace:
@@ -45,9 +45,7 @@ def find_base(view: View) -> Trace:
 
 def ask_worth(view: View) -> Wanted[Ablation] | None:
     """The finding: every head zeroed; None where there is nothing that it could be worth something to."""
-    trace = find_base(view)
-    outcomes = tuple(find_outcomes(trace, view.chosen.token).values())
-    return Wanted(("worth", outcomes), trace, partial(zero_heads, trace, outcomes)) if outcomes else None
+    return needed.ask_worth(find_base(view), view.chosen.token)
 
 
 def measure_worth(view: View, all_heads: Summary, found: Found[Ablation]) -> Worth:
@@ -74,9 +72,8 @@ def tell_most_needed(view: View) -> Said:
 
 def _tell_fall(found: Ablation, name: str) -> Said:
     """What becomes of the likeliest answer without the head that it needs most."""
-    row = found.without[0].ravel()
-    place = int(row.argmin())
-    layer, head = divmod(place, found.without.shape[2])
+    row, (layer, head) = found.without[0].ravel(), found.most_needed
+    place = layer * found.without.shape[2] + head
     without, was = tell_percent(row[place]), tell_percent(found.values[0])
     here = {"without": without, "layer": Part(layer), "head": Part(head)}
     named = {**here, "name": name_plain(name)}
@@ -146,7 +143,7 @@ def show_ranking(view: View, worth: Worth, found: Found[Ablation]) -> None:
         choose_outcome(view)
         with st.container(height=_RANKING, border=False, key="worth-ranking"):
             st.html(render_ranking(worth, found.whole))
-            st.caption(tell_progress(found, "heads zeroed") or f"{tell_pass(view)}{write_counts(worth)}")
+        st.caption(tell_progress(found, "heads zeroed") or f"{tell_pass(view)}{write_counts(worth)}")
 
 
 def write_counts(worth: Worth) -> str:

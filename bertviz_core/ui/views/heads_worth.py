@@ -20,7 +20,7 @@ from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.panels import table_html
 
 FORMULA = r"w = P - P(A = 0)"  # with a head, less the same with its weights zeroed
-_LISTED = 4  # heads at each end
+_LISTED = 3  # heads at each end
 _UNITS = {
     0: "percentage points",
     -2: "hundredths of a point",

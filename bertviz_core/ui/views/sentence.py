@@ -15,6 +15,7 @@ from bertviz_core.analysis.predictions import RELATIONS
 from bertviz_core.analysis.ranking import find_robust_limit, rank_top
 from bertviz_core.figures.bars import BAR_HEIGHT, SHARES, draw_bars, draw_curve
 from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.figures.softmax import draw_sorted_terms
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import NORM, PREDICTION
@@ -32,8 +33,7 @@ from bertviz_core.ui.panels.said import name_plain, tell_number, tell_percent, t
 from bertviz_core.ui.panels.worked import write_cosine
 from bertviz_core.ui.views import sentence_answer
 
-_COMPONENTS = 12
-_ROW, _CURVE, _STRIPS = 18, 336, 190  # pixels: of a component's bar, the curve, the strips
+_TERMS, _CURVE, _STRIPS = 120, 336, 190  # pixels: of what is split over the components, the curve, the strips
 _LEAST = 96  # pixels of all classes' bars together
 _LABELLED = 40
 _NEXT = Address("cls.seq_relationship")
@@ -266,8 +266,8 @@ def _find_split(trace: Trace, address: Address) -> _Split:
     over = "the mean of the others" if trace[address].size > 2 else "the other one"
     return _Split(
         "lead",
-        r"\begin{aligned} \text{lead} &= \sum_j \bar{p}_j \, \Delta_j + \Delta_b \\ "
-        r"\Delta_j &= W_{j,c} - \underset{c' \neq c}{\mathrm{mean}}\; W_{j,c'} \end{aligned}",
+        r"\text{lead} = \sum_j \bar{p}_j \, \Delta_j + \Delta_b \quad "
+        r"\Delta_j = W_{j,c} - \underset{c' \neq c}{\mathrm{mean}}\; W_{j,c'}",
         f"The lead of the highest logit over {over}, split by component. A softmax depends only on such differences.",
         sentence.compute_lead,
     )
@@ -275,29 +275,20 @@ def _find_split(trace: Trace, address: Address) -> _Split:
 
 @derived
 def _show_evidence(view: View, address: Address, names: tuple[str, ...]) -> Derived:
-    """The pooled components that speak most for the best class, or against it."""
+    """Every pooled component, from what speaks most for the best class to what speaks most against it."""
     trace = view.trace
     label = int(trace[address].argmax())
     split = _find_split(trace, address)
     weight, biases = trace[address.enter("weight")], trace[address.enter("bias")]
     found = trace[_POOLED] * split.measure(weight, label)
     bias = float(split.measure(biases, label))
-    best = rank_top(np.abs(found), _COMPONENTS)
     total = float(found.sum()) + bias
-    rows = [*found[best].tolist(), float(np.delete(found, best).sum()), bias, total]
-    words = [*(f"component {i}" for i in best), write_count(len(found) - len(best), "other"), "bias", "together"]
+    components = [f"component {i}" for i in range(len(found))]
     terms = [bracket_negative(format_latex(term)) for term in take_ends([*found.tolist(), bias])]
     return Derived(
         f"evidence-{address}",
         f"Components in favour of “{names[label]}”",
-        draw_bars(
-            np.array(rows),
-            words,
-            view.colors,
-            view.colors.kinds[PREDICTION],
-            name=f"contribution to the {split.name}",
-            row=_ROW,
-        ),
+        draw_sorted_terms(found, components, view.colors, view.colors.kinds[PREDICTION], height=_TERMS),
         Origin(
             f"{_POOLED} and {address}.weight",
             PREDICTION,
@@ -305,8 +296,9 @@ def _show_evidence(view: View, address: Address, names: tuple[str, ...]) -> Deri
             split.meaning,
             rf"\text{{{split.name}}} = {write_sum(terms, len(found) + 1, brace=False)} = {format_latex(total)}",
         ),
-        values=Values(found[:, None], [f"component {i}" for i in range(len(found))], [names[label]]),
-        note=f"The {len(best)} largest in size, all others together, the bias, and the sum.{tell_put(view, address)}",
+        values=Values(found[:, None], components, [names[label]]),
+        note=f"{write_count(len(found), 'product')} and the bias, {format_number(bias)}, add up to "
+        f"{format_number(total)}.{tell_put(view, address)}",
     )
 
 

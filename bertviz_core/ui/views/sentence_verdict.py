@@ -10,30 +10,27 @@ import streamlit as st
 
 from bertviz_core.analysis.follows import TriedPair, list_pairs, try_pairs
 from bertviz_core.analysis.predictions import RELATIONS
-from bertviz_core.figures.bars import draw_bars
-from bertviz_core.figures.base import Chart
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_percent
+from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.formula.texts import shorten
 from bertviz_core.sharing.findings import Found
 from bertviz_core.tracing.trace import run
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import choices
-from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.controls import PAIR
 from bertviz_core.ui.frame.findings import Wanted, show_finding, tell_progress
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels import picks
+from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.card import Heading, open_card
-from bertviz_core.ui.panels.charts import draw_share_bars
-from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
+from bertviz_core.ui.panels.moved import show_moved
 from bertviz_core.ui.panels.panel import open_step_card
+from bertviz_core.ui.panels.passes import show_passes_html
 
 _NEXT = Address("cls.seq_relationship")
 _SHARES = _NEXT.enter("probs")
 _LONGEST = 90  # letters of a sentence
-_ROW = 36  # pixels of a bar
+_NARROW = 0.12  # of the whole: a share below it carries no words
 _STYLE = read_css(Path(__file__).with_name("sentence_verdict.css"))
 
 
@@ -48,12 +45,7 @@ def show_verdict(view: View) -> None:
     written = "A and B, as you wrote them" if view.pair else "A, as you wrote it"
     with open_step_card(view, _SHARES, "The verdict", f"{written}{other}", worked=_SHARES.fix(relation=0)):
         st.html(_STYLE + _render_pair(view))
-        shares = draw_share_bars(view, view.trace[_SHARES], RELATIONS, PREDICTION, "probability", _ROW)
-        logits = draw_bars(
-            view.trace[_NEXT], RELATIONS, view.colors, view.colors.kinds[PREDICTION], name="logit", row=_ROW
-        )
-        for address, chart in ((_SHARES, shares), (_NEXT, logits)):
-            _show_chart(view, address, chart)
+        show_passes_html(view, [_render_verdict(one) for one in view.passes])
         show_moved(view, _SHARES, _SHARES.fix(relation=0))
         if not view.pair and not max(view.trace.encoding.segments):
             _offer_pair()
@@ -65,6 +57,42 @@ def _render_pair(view: View) -> str:
     return f'<div class="bv-pair-texts">{inside}</div>'
 
 
+def _render_verdict(view: View) -> str:
+    """Both answers as one bar of two shares, and below it their logits, from which the softmax makes these."""
+    shares, logits = view.trace[_SHARES].tolist(), view.trace[_NEXT].tolist()
+    end = max(map(abs, logits)) or 1.0
+    split = "".join(
+        f'<i style="flex-grow:{share:.4f}">{name if share > _NARROW else ""}</i>'
+        for name, share in zip(RELATIONS, shares, strict=True)
+    )
+    rows = (
+        table_html.write_row(
+            name,
+            table_html.write_cells(
+                (
+                    _write_number(_SHARES.fix(relation=i), format_percent(share)),
+                    _write_number(_NEXT.fix(relation=i), format_number(logit)),
+                    _write_bar(logit / end),
+                )
+            ),
+        )
+        for i, (name, share, logit) in enumerate(zip(RELATIONS, shares, logits, strict=True))
+    )
+    table = table_html.write_table(table_html.write_heads(("answer", "probability", "logit", "")), rows)
+    region = table_html.write_region("Table by answer", table, "bv-two", picture=True, scrolls=False)
+    return f'<div class="bv-split" aria-hidden="true">{split}</div>{region}'
+
+
+def _write_number(cell: Address, text: str) -> str:
+    return f'<button data-cell="{cell}">{text}</button>'
+
+
+def _write_bar(part: float) -> str:
+    """A bar from the middle to either side. part: of the longest, -1 to 1."""
+    left, width = 50 + min(part, 0.0) * 50, abs(part) * 50
+    return f'<i class="{"bv-less" * (part < 0)}" style="left:{left:.1f}%;width:{width:.1f}%"></i>'
+
+
 def _offer_pair() -> None:
     """Where there is one sentence only: what to do, and a pair to begin with."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -72,14 +100,6 @@ def _offer_pair() -> None:
         st.button(
             "use two sentences", on_click=choices.use_sentence, args=(PAIR.text, PAIR.pair), icon=":material/add:"
         )
-
-
-def _show_chart(view: View, address: Address, chart: Chart) -> None:
-    offered = chart.offer(picks.pick_points(view.trace, address, range(len(RELATIONS))))
-    drawn, note = draw_difference_chart(view, address, PREDICTION) or (offered, "")
-    show_chart(drawn, str(address), f"The verdict: {address}")
-    if note:
-        st.caption(note)
 
 
 def show_others(view: View) -> None:

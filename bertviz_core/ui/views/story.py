@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -32,9 +33,9 @@ from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.passes import tell_pass
 from bertviz_core.ui.panels.said import tell_alike
 from bertviz_core.ui.views.story_words import render_hidden, render_steps, render_without, tell_choice, tell_passed
-from bertviz_core.ui.walk.explain import draw_operands, work_out, write_text, write_words
+from bertviz_core.ui.walk.explain import Explained, draw_operands, work_out, write_text, write_words
 
-_SHARES = 12  # drawn of a softmax over the vocabulary, as high as the formula beside it
+_SHARES = 10  # drawn of a softmax over the vocabulary
 _HIDDEN = 48  # tokens that are hidden in turn at most; of more, those on the way
 _STOP = Key("stop", 0)
 _LINE: Key[Sent] = Key("story-line", None)
@@ -273,24 +274,26 @@ def show_stop(view: View, story: Story, number: int) -> None:
     formula, source = (view.typeset(step), step.source) if step else ("", "")
     heading = Heading(see, formula=formula, source=source, worked=cell)
     with open_card(view, step.kind if step else PARAMETER, heading, str(cell), name="story-stop"):
-        words, picture = st.columns([3, 7], gap="medium")
-        with words:
-            st.html(f'<p class="bv-value">{format_number(shown.why.value)}</p>')
-            told = [turn for turn in walked if turn is walked[-1] or (turn.choice and turn.choice.measure is WITHOUT)]
-            back = f"{len(walked)} steps back, through sums, normalizations and functions." if len(walked) > 1 else ""
-            said = [tell_pass(view), back, *(tell_choice(view.trace, turn) for turn in told)]
-            said += [tell_passed(view.trace, turn) for turn in walked]
-            if any(said):
-                st.caption(escape_markdown(" ".join(filter(None, said))))
-            st.markdown(write_words(view.trace, shown.why, shown.found))
-            if step is None:
-                st.markdown(write_text(view, shown.why))
-            link = site.find_link(view.trace, cell)
-            query = {**site.name_place(cell, view.chosen), **link.query}
-            site.show_link(link.page, f"The page “{link.page.title}”", link.page.icon, query)
-        if step is not None:
-            with picture:
-                draw_operands(view, f"story-{number}", shown, largest=_SHARES)
+        _tell_stop(view, walked, shown)
+        if step is None:
+            st.markdown(write_text(view, shown.why))
+        else:
+            draw_operands(view, f"story-{number}", shown, largest=_SHARES)
+        link = site.find_link(view.trace, cell)
+        query = {**site.name_place(cell, view.chosen), **link.query}
+        site.show_link(link.page, f"The page “{link.page.title}”", link.page.icon, query)
+
+
+def _tell_stop(view: View, walked: Sequence[Turn], shown: Explained) -> None:
+    """How the way came here, and what is said of this stop's formula. walked: the steps since the stop before."""
+    told = [turn for turn in walked if turn is walked[-1] or (turn.choice and turn.choice.measure is WITHOUT)]
+    back = f"{len(walked)} steps back, through sums, normalizations and functions." if len(walked) > 1 else ""
+    said = [tell_pass(view), back, *(tell_choice(view.trace, turn) for turn in told)]
+    said += [tell_passed(view.trace, turn) for turn in walked]
+    if any(said):
+        st.caption(escape_markdown(" ".join(filter(None, said))))
+    if words := write_words(view.trace, shown.why, shown.found):
+        st.markdown(words)
 
 
 def show_steps(view: View, story: Story) -> None:
@@ -301,18 +304,22 @@ def show_steps(view: View, story: Story) -> None:
 
 
 def show_without(view: View, story: Story) -> None:
-    """What the number becomes without each stop, and with each token hidden."""
-    stops, tokens = st.columns(2, gap="small")
+    """What the number becomes without each stop."""
     trace, start, cells = story.trace, story.start, tuple(story.cells)
     asked = Wanted(("without", start, cells), trace, partial(zero_each, [trace], start, cells))
-    zeroed = Heading("Without each stop", "", r"y - y_{x = 0}", "one pass each, the stop set to 0")
-    masked = Heading("With each token hidden", "", r"y - y_{w = \mathrm{[MASK]}}", "one pass each, the token hidden")
-    with stops, open_card(view, PARAMETER, zeroed, start):
+    heading = Heading("Without each stop", "", r"y - y_{x = 0}", "one pass each, the stop set to 0")
+    with open_card(view, PARAMETER, heading, start):
         show_finding("story-without", asked, partial(_draw_without, view, story))
-    hidden = _ask_hidden(story)
-    if hidden is not None:
-        with tokens, open_card(view, PARAMETER, masked, start, name="story-hidden"):
-            show_finding("story-hidden", hidden, partial(_draw_hidden, view, story))
+
+
+def show_hidden(view: View, story: Story) -> None:
+    """What it becomes with each token hidden; nothing where none can be."""
+    asked = _ask_hidden(story)
+    if asked is None:
+        return
+    heading = Heading("With each token hidden", "", r"y - y_{w = \mathrm{[MASK]}}", "one pass each, the token hidden")
+    with open_card(view, PARAMETER, heading, story.start, name="story-hidden"):
+        show_finding("story-hidden", asked, partial(_draw_hidden, view, story))
 
 
 def _draw_without(view: View, story: Story, found: Found[tuple[Without, ...]]) -> None:

@@ -26,7 +26,7 @@ from bertviz_core.ui.frame.labels import escape_markdown, quote
 from bertviz_core.ui.frame.told import offer_teller
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import open_card
-from bertviz_core.ui.views.training_fields import SMALL, show_fields
+from bertviz_core.ui.views.training_fields import SMALL, show_choices, show_numbers
 from bertviz_core.ui.views.training_lead import choose_risen, read_words, show_lead
 from bertviz_core.ui.views.training_lines import LINES, RETURN, UPDATE, render_lines, say_line_5
 from bertviz_core.ui.views.training_run import (
@@ -128,8 +128,9 @@ def _show_refused(view: View, why: str) -> None:
     """The fields alone, and why nothing can be trained with what they say."""
     left, right = st.columns(_SIDES, gap="small")
     with left, open_card(view, QUERY, "E-Training", "document 002", name="training-lines"):
-        show_fields(view.trace.model, False)
+        show_numbers(False)
         st.html(render_lines([""] * len(LINES), None))
+        show_choices(view.trace.model, False)
     with right:
         st.error(escape_markdown(why), icon=":material/error:")
 
@@ -175,15 +176,16 @@ def _show_ahead(view: View, run: Run, found: Found[Ahead]) -> None:
 
 def _show_algorithm(view: View, run: Run) -> None:
     with open_card(view, QUERY, "E-Training", "document 002", name="training-lines"):
-        show_fields(run.origin, run.live)
+        show_numbers(run.live)
+        st.html(render_lines(_write_numbers(run), _find_line(run)))
         _show_controls(run)
         st.progress(len(run.records) / run.training.steps_total, _say_progress(run))
-        st.html(render_lines(_write_numbers(run), _find_line(run)))
         refused = take_refusal() or run.ticket.error
         if refused:
             st.error(escape_markdown(refused), icon=":material/error:")
         if run.beside and run.beside.error:
             st.warning(escape_markdown(f"{run.beside_name}: {run.beside.error}"), icon=":material/warning:")
+        show_choices(run.origin, run.live)
         st.caption(_say_standing(run))
 
 

@@ -93,14 +93,23 @@ def _read_real(key: Key[str], name: str) -> float:
         raise TrainingError(f"{name} is a number; {text[:40]!r} is none. Write for example 0.03.") from error
 
 
-def show_fields(origin: Model, running: bool) -> None:
-    """The fields. origin: the model that is copied; running: they only say what they hold.
+def show_numbers(running: bool) -> None:
+    """The quantities of the document's algorithm. running: they only say what they hold.
 
     Another setting is another training. So no widget that holds a setting stands in the part of the page that is drawn
     again every second, where a run that is broken off would forget it.
     """
-    _show_numbers(running)
-    st.caption("T passes over n sentences; η: learning rate; p_mask: how likely a token is hidden; seed: of the draws.")
+    with st.container(horizontal=True, key="training-fields"):
+        count = len(_read_sentences())
+        st.text_input("n", str(count), key=f"training-n-{count}", disabled=True, width=40)
+        for key, label in ((_PASSES, "T"), (_ETA, "η"), (_P_MASK, "p_mask"), (_SEED, "seed")):
+            st.text_input(
+                label, key=_hold(key, running), max_chars=24, disabled=running, on_change=url.note_choice, width=58
+            )
+
+
+def show_choices(origin: Model, running: bool) -> None:
+    """What is learned from, and what learns. origin: the model that is copied; running: as for the numbers."""
     st.text_area(
         "Sentences, one a line",
         key=_hold(_TEXTS, running),
@@ -120,16 +129,7 @@ def show_fields(origin: Model, running: bool) -> None:
         label_visibility="collapsed",
     )
     _show_learner(origin, running)
-
-
-def _show_numbers(running: bool) -> None:
-    with st.container(horizontal=True, key="training-fields"):
-        count = len(_read_sentences())
-        st.text_input("n", str(count), key=f"training-n-{count}", disabled=True, width=40)
-        for key, label in ((_PASSES, "T"), (_ETA, "η"), (_P_MASK, "p_mask"), (_SEED, "seed")):
-            st.text_input(
-                label, key=_hold(key, running), max_chars=24, disabled=running, on_change=url.note_choice, width=58
-            )
+    st.caption("T passes over n sentences; η: learning rate; p_mask: how likely a token is hidden; seed: of the draws.")
 
 
 def _show_learner(origin: Model, running: bool) -> None:

@@ -30,10 +30,9 @@ def show_lead(view: View, run: Run) -> None:
     """The two pictures beside one another, over all steps that are asked for."""
     total = run.training.steps_total
     told = _tell_steps(run, total)
-    heading = Heading("J(θ), and what it buys", "", _LOSS, "definition (002), E-Training, line 6")
+    ahead = _IS_AHEAD if run.ahead.records else ""
+    heading = Heading("J(θ), and what it buys", ahead, _LOSS, "definition (002), E-Training, line 6")
     with open_card(view, QUERY, heading, "J", told, name="training-lead") as tools:
-        if run.ahead.records:
-            st.caption(_IS_AHEAD)
         left, right = st.columns([11, 10], gap="small")
         with left:
             _show_losses(view, run, total)

@@ -30,6 +30,7 @@ def show_before_and_now(view: View, run: Run) -> None:
     title = "Before and after all" if run.ahead.records else "Before and now"
     heading = Heading(title, "one word hidden", r"P(\theta)_{w, j}", "two passes")
     with open_card(view, PREDICTION, heading, "one word hidden", name="training-words"):
+        places: list[str] = []
         for i in chosen:
             sentence, token = run.training.words[i]
             try:
@@ -39,7 +40,8 @@ def show_before_and_now(view: View, run: Run) -> None:
                 st.caption(escape_markdown(str(error)))
                 return
             then = "after" if run.ahead.records else "now"
-            st.html(render_choices(run.tokens(sentence), token, {"before": before, then: now}))
+            places.append(render_choices(run.tokens(sentence), token, {"before": before, then: now}))
+        st.html(f'<div class="bv-places">{"".join(places)}</div>')
 
 
 def render_choices(tokens: Sequence[str], token: int, ranked: Mapping[str, Ranked]) -> str:
@@ -57,7 +59,7 @@ def render_choices(tokens: Sequence[str], token: int, ranked: Mapping[str, Ranke
         f"<div><small>{name}</small>{''.join(_render_word(word, share, tokens[token]) for word, share in best)}</div>"
         for name, best in ranked.items()
     )
-    return f'<div class="bv-hiding">{place}</div><div class="bv-choices">{columns}</div>'
+    return f'<div><div class="bv-hiding">{place}</div><div class="bv-choices">{columns}</div></div>'
 
 
 def _render_word(word: str, share: float, right: str) -> str:

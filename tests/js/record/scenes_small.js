@@ -87,7 +87,7 @@ const TOKENS = [token("[CLS]", 0, { special: true }), token("play", 1), token("#
 const SHARES = [0.5, 0.25, 0.25, 0.004, 0.0025, 0.9935, 0, 0, 0];
 const LINES = {
   query: TOKENS, key: TOKENS, shares: pack(SHARES), hidden: pack([0, 0.125, 0]), part: false, chosen: 1,
-  captions: { query: "asks", key: "answers" }, full: 0.5, top: 12, colors: { text: "#1b1d21", second: "#e3f1ec" },
+  captions: { query: "asks", key: "answers" }, full: 0.5, top: 12, row: 18, colors: { text: "#1b1d21", second: "#e3f1ec" },
 };
 const lines = show("token_lines", showLines);
 const pointAt = (side, i) => (shown) => shown.findAll(`.${side} button`)[i]?.send("pointerenter");

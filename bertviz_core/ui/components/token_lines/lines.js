@@ -1,7 +1,8 @@
 // One head, token to token: queries on the left, keys on the right, and a line for each share of attention. `data` gives
 // queries and keys as [{index, text, special, piece, second}], shares as (query, key) bytes in single precision, base64,
 // no number where one is left out, and so the part of each query's attention that is not drawn; `part`: whether any
-// shares are left out; `full`: the share whose line is opaque; `top`: pixels above.
+// shares are left out; `full`: the share whose line is opaque; `top`: pixels above; `row`: of a
+// token.
 
 /** @import { LinesData, LinesToken, Side } from "./types.js" */
 
@@ -38,6 +39,7 @@ export class TokenLines {
     this.data = { ...data, shares: readShares(data.shares), hidden: readShares(data.hidden) };
     for (const [name, color] of Object.entries(data.colors)) this.frame.style.setProperty(`--${name}`, color);
     this.frame.style.setProperty("--top", `${data.top}px`);
+    this.frame.style.setProperty("--high", `${data.row}px`);
     this.frame.classList.toggle("chosen", data.query.some(({ index }) => index === data.chosen));
     this.tokens = { query: [], key: [] };
     for (const side of SIDES) {

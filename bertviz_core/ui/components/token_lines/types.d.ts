@@ -22,5 +22,6 @@ export interface LinesData {
   captions: Record<Side, string>;
   full: number;
   top: number;
+  row: number;
   colors: Record<string, string>;
 }
