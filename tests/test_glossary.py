@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 from transformers import BertConfig, BertForPreTraining, BertForQuestionAnswering, BertForSequenceClassification
 
-from bertviz_core.analysis.notation import list_absent, list_axes, list_entries, search_entries
+from bertviz_core.analysis.notation import list_absent, list_axes, list_entries, list_of_model, search_entries
 from bertviz_core.checkpoint.model import load_model
 from bertviz_core.documents.names import AXIS_NAMES, FORMULAS, NAMES, SOURCES, find_key, find_names
 from bertviz_core.formula.dims import AXES
@@ -147,5 +147,7 @@ def test_an_axis_is_found_by_its_size_elsewhere():
 def test_quantities_of_heads_that_a_checkpoint_lacks_are_named_apart(tmp_path):
     model = load_model(random_checkpoint(tmp_path, kind="masked-lm"))
     here, missing = addresses(list_entries(model.program, 0)), addresses(list_absent(model, 0))
+    assert [addresses(entries) for entries in list_of_model(model, 0)] == [here, missing]
+    assert list_of_model(model, 0)[0] is list_of_model(model, 0)[0] != list_of_model(model, 1)[0]
     assert set(here).isdisjoint(missing) and len(here) + len(missing) == len(NAMES)
     assert "pooler.activation" in missing and "classifier" in missing and "cls.predictions.decoder" in here

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.documents.names import AXIS_NAMES, SOURCES, Names, find_names
@@ -18,6 +19,8 @@ from bertviz_core.programs.bert import MOST_HEADS, write_bert
 
 AXIS = "axis"
 _TYPESETTING = re.compile(r"\\(mathrm|mathcal|text|left|right|tilde|bar|hat)\b|[\\{}^_$\s]")
+
+_of_models: WeakKeyDictionary[Model, dict[int, tuple[list[Entry], list[Entry]]]] = WeakKeyDictionary()  # by layer
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,14 @@ def _is_shown(address: str, layer: int) -> bool:
     return Address(address).layer in (None, layer)
 
 
+def list_of_model(model: Model, layer: int) -> tuple[list[Entry], list[Entry]]:
+    """A model's quantities, and those that a BERT with every head has and this checkpoint has not; worked out once."""
+    by_layer = _of_models.setdefault(model, {})
+    if layer not in by_layer:
+        by_layer[layer] = list_entries(model.program, layer), list_absent(model, layer)
+    return by_layer[layer]
+
+
 def list_absent(model: Model, layer: int) -> list[Entry]:
     """What a BERT with every head has and this checkpoint has not."""
     complete = write_bert(model.config, MOST_HEADS)
@@ -75,6 +86,8 @@ def list_axes() -> list[Entry]:
 def search_entries(entries: Iterable[Entry], text: str) -> list[Entry]:
     """The entries in which every word of `text` occurs; LaTeX's signs do not count, and Greek letters have names."""
     words = [spell(word) for word in text.split()]
+    if not words:
+        return list(entries)
     return [entry for entry in entries if all(word in letters for letters in [_join_text(entry)] for word in words)]
 
 

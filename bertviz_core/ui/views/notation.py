@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.claims import Claim, Part, Said, say
-from bertviz_core.analysis.notation import AXIS, Entry, list_absent, list_axes, list_entries, search_entries
+from bertviz_core.analysis.notation import AXIS, Entry, list_axes, list_of_model, search_entries
 from bertviz_core.documents import DOCUMENTS
 from bertviz_core.documents.names import SOURCES
 from bertviz_core.figures.bars import draw_counts
@@ -181,12 +181,12 @@ def show_entries(view: View) -> None:
 
 def _list_groups(view: View) -> dict[_Group, list[Entry]]:
     """Every entry, in the order of the computation, by its stage."""
-    model, groups = view.trace.model, dict[_Group, list[Entry]]()
-    entries = list_entries(model.program, view.chosen.layer)
+    groups = dict[_Group, list[Entry]]()
+    entries, absent = list_of_model(view.trace.model, view.chosen.layer)
     for stage in Stage:
         info = site.find_page(stage)
         groups[_Group(info.name, info.title, info)] = [entry for entry in entries if entry.stage is stage]
-    groups[_Group("absent", "Heads that this checkpoint does not have")] = list_absent(model, view.chosen.layer)
+    groups[_Group("absent", "Heads that this checkpoint does not have")] = absent
     groups[_Group("axes", "Axes of the tensors")] = list_axes()
     return groups
 
