@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from starlette.types import Receive
@@ -22,6 +23,7 @@ READ_S = 15.0  # who takes an answer reads on
 END_S = 3  # that a server which ends waits for answers that go on: a phone listens to its class all day
 LEAVE_S = 1.0  # until a socket is closed on which the browser was told that it is; that takes a message there and back
 MOST_UNHEARD = 1 << 24  # bytes that are still taken meanwhile, and passed over
+ACCEPTED_AT_ONCE = 8  # connections, before anybody else is heard: hundreds that come at once make all others wait
 _SLICE = 512  # bytes that are taken apart before anybody looks whether they are too many messages
 
 
@@ -40,6 +42,22 @@ def bound_server(receive: Receive, largest: int) -> None:
     config.ws_max_size, config.ws_protocol_class = largest, BoundedProtocol
     config.http_protocol_class = hurry(config.http_protocol_class)
     config.timeout_graceful_shutdown = config.timeout_graceful_shutdown or END_S
+
+
+def accept_few(loop: asyncio.AbstractEventLoop) -> None:
+    """Have a loop take few connections at a time of those that have come; the system keeps the others in line.
+
+    asyncio takes as many as may wait in that line, 2,048 for uvicorn, and each takes some milliseconds until its first
+    request is read, while nothing else is done. Another kind of loop is left as it is. Instead: an argument for it.
+    """
+    accept: Callable[..., None] | None = getattr(loop, "_accept_connection", None)
+    if accept is None:
+        return
+
+    def accept_some(factory: object, own: object, secure: object, server: object, most: int, *rest: object) -> None:
+        accept(factory, own, secure, server, min(most, ACCEPTED_AT_ONCE), *rest)
+
+    setattr(loop, "_accept_connection", accept_some)  # noqa: B010 - no public attribute of a loop
 
 
 def hurry(protocol: type[asyncio.Protocol]) -> type[asyncio.Protocol]:

@@ -5,6 +5,7 @@ It wraps the app of both servers, `streamlit run` and the processes of `python -
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
 from collections.abc import Collection
@@ -19,12 +20,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from edge.classes import FILES as CLASS_FILES
 from edge.classes import JOIN, LARGEST_SAID, LEAD, SAID
-from edge.connections import bound_server
+from edge.connections import accept_few, bound_server
 from edge.headers import CLOSED_TEXT, Frames, list_headers, read_frames, write_cookie_rules
 from edge.inside import NotHttp, tell_if_gone
 from edge.kept import Kept
 from edge.line import TOO_MUCH, Sockets, hear_wanted
-from edge.pace import Pace
+from edge.pace import SOCKETS_BURST, SOCKETS_LONGEST_S, SOCKETS_PER_SECOND, Pace
 from edge.streamlit_files import CLOSED, FILES
 
 VISITOR = "bertviz_visitor"  # the cookie by which the requests of one browser are known to be of one
@@ -50,6 +51,7 @@ class Guard:
     def __init__(self, app: ASGIApp, frames: Frames, hosts: Collection[str] = ()) -> None:
         self._app, self._frames, self._hosts, self._sockets = app, frames, hosts, Sockets()
         self._kept, self._pace = Kept(app, st.get_option("server.baseUrlPath")), Pace()
+        self._sessions = Pace(per_second=SOCKETS_PER_SECOND, burst=SOCKETS_BURST, longest=SOCKETS_LONGEST_S)
         self._headers = [(name.lower().encode(), value.encode()) for name, value in list_headers(frames).items()]
         self._named = {name for name, _ in self._headers}
 
@@ -60,6 +62,7 @@ class Guard:
             await self._talk(scope, receive, send)
         else:
             bound_server(receive, LARGEST_MESSAGE)
+            accept_few(asyncio.get_running_loop())
             await self._app(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -71,7 +74,7 @@ class Guard:
             begun = True
             await send(message)
 
-        in_time = await self._pace.keep((scope.get("client") or ("",))[0])
+        in_time = await self._pace.keep(find_client(scope))
         refused = None if in_time else _refuse_more()
         refused = refused or self._refuse_name(scope) or refuse(scope) or lead_back(scope)
         if refused:
@@ -89,17 +92,25 @@ class Guard:
         """Let a page have its web socket, if its visitor has not too many."""
         heard = Headers(scope=scope)
         origin = find_origin(heard, is_encrypted(scope, heard))
-        with self._sockets.hold(read_visitor(heard)) as admitted:
+        with self._sockets.hold(read_visitor(heard)) as held:
             said = tell_if_gone(send)
+            admitted = held and await self._may_begin(find_client(scope))
             if admitted and origin is not None and not self._refuse_name(scope):
                 told = [(b"origin", origin.encode("latin-1"))] if origin else []
                 scope = _leave_out(scope, (b"origin",))
                 await self._app({**scope, "headers": [*scope["headers"], *told]}, hear_wanted(receive, said), said)
             else:
-                if not admitted:
+                if not held:
                     await self._sockets.keep_waiting()
                 with suppress(OSError):  # gone meanwhile
                     await said({"type": "websocket.close", "code": TOO_MUCH})
+
+    async def _may_begin(self, address: str) -> bool:
+        """Wait until one more session of an address may begin; False where that is too long, or the server ends."""
+        try:
+            return await self._sessions.keep(address)
+        except asyncio.CancelledError:  # uvicorn would log it as a mistake of the app
+            return False
 
     def _refuse_name(self, scope: Scope) -> Response | None:
         """The answer to who asks by a name that is not ours: a page elsewhere may have its own name lead here."""
@@ -129,6 +140,11 @@ class Guard:
             await send_in_parts(message, send)
 
         return send_dressed
+
+
+def find_client(scope: Scope) -> str:
+    """Where a request comes from; "" where nobody says."""
+    return (scope.get("client") or ("",))[0]
 
 
 def list_middleware(hosts: Collection[str] = ()) -> list[Middleware]:

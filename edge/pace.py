@@ -11,6 +11,8 @@ from ipaddress import IPv6Address, ip_address
 # 80 files, six at a time; a class behind one address for as many at once as it has browsers.
 PER_SECOND, BURST = 200.0, 300
 LONGEST_S = 2.5  # in line; who would wait longer is told to come again
+# A web socket is one more session, which takes ten times as long; a class comes all at once.
+SOCKETS_PER_SECOND, SOCKETS_BURST, SOCKETS_LONGEST_S = 20.0, 50, 10.0
 REFUSED_S, MOST_REFUSED = 1.0, 200  # and hears so after this time, if not more of them wait for that
 _KNOWN = 1_000  # addresses that are remembered; of more, those that have not asked for too much are forgotten
 
@@ -18,12 +20,19 @@ _KNOWN = 1_000  # addresses that are remembered; of more, those that have not as
 class Pace:
     """The requests of all addresses. Only for the thread of the server's event loop.
 
-    per_second, burst: how many are answered, and how many at once; by default PER_SECOND and BURST.
+    per_second, burst: how many are answered, and how many at once; longest: seconds that one waits at most. By default
+    PER_SECOND, BURST and LONGEST_S.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, per_second: float = 0.0, burst: int = 0) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        per_second: float = 0.0,
+        burst: int = 0,
+        longest: float = 0.0,
+    ) -> None:
         self._clock, self._refused = clock, 0
-        per_second, burst = per_second or PER_SECOND, burst or BURST
+        per_second, burst, self._longest = per_second or PER_SECOND, burst or BURST, longest or LONGEST_S
         self._each, self._ahead = 1 / per_second, burst / per_second
         self._free: dict[str, float] = {}  # by address: when all that it has asked for is answered at this pace
 
@@ -46,7 +55,7 @@ class Pace:
         now = self._clock()
         free = max(now, self._free.get(address, now))
         wait = free - now - self._ahead
-        if wait > LONGEST_S:
+        if wait > self._longest:
             return None
         if len(self._free) >= _KNOWN:
             self._free = {each: at for each, at in self._free.items() if at > now}

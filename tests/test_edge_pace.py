@@ -1,6 +1,7 @@
 """Requests that come too fast, and connections that only lie there."""
 
 import asyncio
+import socket
 from contextlib import suppress
 
 import pytest
@@ -177,3 +178,71 @@ class Told(dict):
 
     def get_all(self, name):
         return self.get(name.lower())
+
+
+async def open_sockets(guard, addresses):
+    """What is said first on each of some web sockets, all of which come at once, by the order in which it is said."""
+    said = []
+
+    async def open_one(address):
+        async def send(message):
+            said.append((address, message["type"]))
+
+        scope = {"type": "websocket", "path": "/_stcore/stream", "headers": [], "client": (address, 1), "scheme": "ws"}
+        await guard(scope, None, send)
+
+    await asyncio.gather(*map(open_one, addresses))
+    return said
+
+
+async def accept(scope, receive, send):
+    await send({"type": "websocket.accept"})
+
+
+def test_sessions_of_one_address_begin_at_a_pace_and_those_of_others_at_once():
+    guard = Guard(accept, Frames())
+    guard._sessions = pace.Pace(per_second=10.0, burst=2, longest=0.25)
+    said = run_alone(open_sockets(guard, [*["192.0.2.1"] * 6, "192.0.2.2"]))
+    begun = [address for address, what in said if what == "websocket.accept"]
+    assert begun == [*["192.0.2.1"] * 3, "192.0.2.2", *["192.0.2.1"] * 2]
+    assert said[6:] == [("192.0.2.1", "websocket.close")], "who would wait longer is told to come again"
+
+
+def test_who_waits_to_begin_when_the_server_ends_is_told_so():
+    async def end():
+        guard = Guard(accept, Frames())
+        guard._sessions = pace.Pace(per_second=0.1, burst=1, longest=60.0)
+        await open_sockets(guard, ["192.0.2.1"] * 2)
+        waiting = asyncio.create_task(open_sockets(guard, ["192.0.2.1"]))
+        await asyncio.sleep(0.02)
+        for task in asyncio.all_tasks() - {asyncio.current_task(), waiting}:
+            task.cancel()
+        return await waiting
+
+    assert run_alone(end()) == [("192.0.2.1", "websocket.close")]
+
+
+def test_of_many_connections_that_come_at_once_few_are_taken_before_others_are_heard():
+    made, taken = [], []
+
+    class Note(asyncio.Protocol):
+        def connection_made(self, transport):
+            made.append(transport)
+
+    async def take():
+        loop = asyncio.get_running_loop()
+        connections.accept_few(loop)
+        service = await loop.create_server(Note, "127.0.0.1", 0, backlog=100)
+        lines = [socket.create_connection(service.sockets[0].getsockname()) for _ in range(30)]
+        while len(made) < len(lines):
+            before = len(made)
+            await asyncio.sleep(0)
+            taken.append(len(made) - before)
+        for line in (*lines, *made):
+            line.close()
+        service.close()
+        await asyncio.sleep(0.02)
+
+    run_alone(take())
+    assert 1 < max(taken) <= connections.ACCEPTED_AT_ONCE
+    connections.accept_few(object())  # another kind of loop
