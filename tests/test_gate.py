@@ -16,6 +16,7 @@ from wire import Conversation
 from bertviz_core.ui.frame import gate as gate_module
 from bertviz_core.ui.frame.bucket import Bucket
 from bertviz_core.ui.frame.budget import ONE, Budget
+from bertviz_core.ui.frame.doors import AT_ONCE, INSIDE_S, OF_ONE_ADDRESS
 from bertviz_core.ui.frame.gate import BURST, CROWD, CROWD_S, PER_SECOND, Gate, read_slowly
 from bertviz_core.ui.frame.visitor import COOKIE
 from tests.gate import Clock, ask, read
@@ -43,8 +44,8 @@ class Run:
 
 
 class Session:
-    def __init__(self):
-        self.answered, self._scriptrunner, self.connected = [], None, True
+    def __init__(self, near=""):
+        self.answered, self._scriptrunner, self.connected, self.near = [], None, True, near
 
 
 def guard(runs=1000):
@@ -56,6 +57,7 @@ def guard(runs=1000):
         lambda _: shared,
         lambda session: session.connected,
         clock,
+        lambda session: session.near,
     ), clock
 
 
@@ -86,6 +88,48 @@ def test_in_a_crowd_who_only_comes_and_goes_is_never_run():
         one = Session()
         gate.take(one, ask(head="Head 1"))
         assert one.answered
+
+    run_alone(crowd())
+
+
+def test_first_runs_begin_a_few_at_a_time_and_addresses_take_turns():
+    async def crowd():
+        gate, clock = guard()
+        runs = []
+
+        def begin(session, state):
+            session.answered.append(state)
+            session._scriptrunner = Run()
+            runs.append(session)
+
+        gate._request = begin
+        theirs, mine = [Session("there") for _ in range(30)], [Session("home") for _ in range(3)]
+        for session in theirs[: OF_ONE_ADDRESS + 1]:
+            gate.take(session, ask(head="Head 1"))
+        assert runs == theirs[:OF_ONE_ADDRESS], "one address leaves some room"
+        clock.now += 0.9
+        for session in (*theirs[OF_ONE_ADDRESS + 1 :], *mine):
+            gate.take(session, ask(head="Head 1"))
+            gate.take(session, ask(head="Head 2"))  # whoever waits may go on choosing
+        clock.now += CROWD_S
+        for session in (*theirs[OF_ONE_ADDRESS + 1 :], *mine):
+            if gate._asked[session].timer:
+                await look(gate, session)
+        assert runs[OF_ONE_ADDRESS:] == mine[:1] and AT_ONCE == OF_ONE_ADDRESS + 1
+        runs[0]._scriptrunner.end()
+        theirs[OF_ONE_ADDRESS].connected = False
+        gate._open_again()
+        assert runs[AT_ONCE:] == mine[1:2], "of those who have fewer inside"
+        assert read(mine[0].answered[0]) == {"head": "Head 2"}
+        clock.now += INSIDE_S  # what takes long keeps nobody out
+        gate._open_again()
+        begun = runs[AT_ONCE + 1 :]
+        assert mine[2] in begun and len(begun) == AT_ONCE
+        assert [one for one in begun if one in theirs] == theirs[4:7], "in order, and who has gone is passed over"
+        assert gate._opening is not None
+        gate._opening.cancel()
+        for session in runs:
+            session._scriptrunner.end()
 
     run_alone(crowd())
 
@@ -130,6 +174,7 @@ def test_of_one_who_has_taken_too_much_all_sessions_together_are_answered_once_a
             lambda session: budget.get_runs("ann", str(id(session))),
             lambda session: True,
             clock,
+            lambda session: session.near,
         )
         budget.charge("bob", 0.1)
         budget.charge("ann", 100.0)

@@ -304,12 +304,27 @@ def test_however_many_come_from_one_place_others_have_a_turn_at_once():
     assert visitors.order == crowd[:3]
     visitors.come("ann@home 1")
     assert visitors.order == [*crowd[:3], "ann@home 1"], "who came last is first"
-    visitors.come("bob@home 1")
-    visitors.leave(crowd[0])
-    assert visitors.begun[crowd[3]].wait(60)
     visitors.leave("ann@home 1")
-    assert visitors.begun["bob@home 1"].wait(60) and len(visitors.order) == 6
-    visitors.leave("bob@home 1", *crowd[1:])
+    visitors.come("bob@home 1")
+    assert visitors.begun["bob@home 1"].wait(60) and visitors.order[3:] == ["ann@home 1", "bob@home 1"]
+    visitors.leave("bob@home 1", *crowd)
+
+
+def test_places_take_turns_however_many_visitors_there_are_in_each():
+    visitors = Visitors(4, each=2)
+    crowd = [f"{name}@there 1" for name in "abcdef"]
+    for name in crowd:
+        visitors.come(name)
+    for name in ("ann@home 1", "bob@home 1", "cem@home 1"):
+        visitors.come(name)
+    assert visitors.order == [*crowd[:3], "ann@home 1"]
+    visitors.leave(crowd[0])
+    assert visitors.begun["bob@home 1"].wait(60), "three of the others wait longer, and hold two turns to one"
+    visitors.leave(crowd[1])
+    assert visitors.begun[crowd[3]].wait(60), "and now one to two"
+    visitors.leave("ann@home 1")
+    assert visitors.begun["cem@home 1"].wait(60) and len(visitors.order) == 7
+    visitors.leave("bob@home 1", "cem@home 1", *crowd[2:])
 
 
 def test_those_from_one_place_do_not_fill_the_line():

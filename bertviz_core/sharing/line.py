@@ -47,11 +47,12 @@ class _Mine(threading.local):
 
 
 class Line:
-    """Turns for `at_once` at a time: first come, first served for one visitor, and visitors take turns.
+    """Turns for `at_once` at a time: first come, first served for one visitor; visitors take turns, places before them.
 
     longest: so many wait at most; who: the visitor that the calling thread works for; each: how many turns one visitor
-    has at a time, all without a number; near: where that visitor comes from, "" where nobody says: all from one place
-    leave a turn and a quarter of the line to others, however many visitors they say that they are. A quarter of the
+    has at a time, all without a number; near: where that visitor comes from, "" where nobody says: whoever comes from
+    where fewer have a turn is before others, and all from one place leave a turn and a quarter of the line to others,
+    however many visitors they say that they are. A quarter of the
     turns at most, and one at least, are for costly work at any time: what takes long keeps others from a part of the
     turns only.
     """
@@ -179,13 +180,16 @@ class Line:
 
     def _ring(self) -> None:
         """Wake whoever may begin now, and nobody else: hundreds who look would have no time left for the server."""
-        found = next(filter(self._may_begin, self._waiting), None) if self._busy < self._at_once else None
+        found = self._find_next()
         if found is not None:
             self._bells[found.number].notify()
 
-    def _is_next(self, place: _Place) -> bool:
-        """Whether it is this one's turn; who may have none yet lets others pass."""
-        return self._busy < self._at_once and next(filter(self._may_begin, self._waiting), None) is place
+    def _find_next(self) -> _Place | None:
+        """Whose turn it is, while one is free; who may have none yet lets others pass."""
+        if self._busy >= self._at_once:
+            return None
+        free = filter(self._may_begin, self._waiting)
+        return min(free, key=lambda place: self._held_near[place.near], default=None)
 
     def _may_begin(self, place: _Place) -> bool:
         """Whether its visitor has not all turns that one may have, nor all from there theirs; nor, where it waits for
@@ -197,7 +201,7 @@ class Line:
     def _enter(self, place: _Place, seconds: float) -> bool:
         """Begin the turn, if it comes within this time."""
         with self._changed:
-            mine = self._bells[place.number].wait_for(lambda: self._is_next(place), seconds)
+            mine = self._bells[place.number].wait_for(lambda: self._find_next() is place, seconds)
             if mine:
                 self._remove(place)
                 self._busy, self._costly = self._busy + 1, self._costly + place.costly

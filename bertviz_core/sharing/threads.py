@@ -13,7 +13,7 @@ import torch
 
 CORES = torch.get_num_threads()  # as PyTorch finds them, or OMP_NUM_THREADS says, before anybody sets it
 
-SWITCH_S = 0.001
+SWITCH_S = 0.0003
 
 
 def read_load() -> float:

@@ -20,6 +20,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from bertviz_core.ui.frame.bucket import Bucket
 from bertviz_core.ui.frame.budget import get_budget
+from bertviz_core.ui.frame.doors import Doors
 from bertviz_core.ui.frame.streamlit_inside import (
     AppSession,
     ClientState,
@@ -42,7 +43,7 @@ from bertviz_core.ui.frame.streamlit_inside import (
     wrap_requests,
     wrap_runs,
 )
-from bertviz_core.ui.frame.visitor import name_visitor, read_visitor
+from bertviz_core.ui.frame.visitor import name_visitor, read_network, read_visitor
 
 PER_SECOND, BURST = 20.0, 5  # runs of a session
 READ_PER_SECOND, READ_BURST = 60.0, 60  # messages of a socket: the rest stays with who sends it, and costs nothing here
@@ -52,6 +53,7 @@ CROWD, CROWD_S = 8, 0.3  # where more sessions than that begin in a second, the 
 MOST_PARTS = 32  # of a page, that wait at a time; a page has fewer
 MOST_PRESSED = 100  # buttons, before the request with them is handed on
 _LOOK_S = 0.01  # between two looks at a run that is to end
+_DOORS_S = 0.02  # between two looks whether another session may come in
 _TAKE_S = 5.0  # a run that has not taken by then what was chosen is stopped all the same
 _END_S = 0.5  # a run that has not ended by then works out something long, and ends when it looks up
 
@@ -111,6 +113,17 @@ def count_seconds(run: Run) -> Run:
     return run_and_charge
 
 
+def find_near(session: AppSession) -> str:
+    """The address that a session comes from."""
+    return read_network(name_session(session))
+
+
+def is_running(session: AppSession) -> bool:
+    """Whether a run of a session goes on."""
+    runner = get_runner(session)
+    return runner is not None and is_at_work(runner)
+
+
 def get_shared(session: AppSession) -> Bucket:
     """What bounds the runs of all sessions of a session's visitor together."""
     name = name_session(session)
@@ -166,14 +179,16 @@ def add_said(new: ClientState, said: WidgetStates | None) -> None:
 class _Asked:
     """What a session has asked for.
 
-    until: its first run does not begin before; leaving: the run that is to end before the next one; since: when it was
-    first in the way, or told to stop.
+    until: its first run does not begin before; comes: whether it waits at the doors for that; inside: whether it has
+    come in; leaving: the run that is to end before the next one; since: when it was first in the way, or told to stop.
     """
 
     bucket: Bucket
     until: float
     waiting: list[ClientState] = field(default_factory=list[ClientState])
     timer: asyncio.TimerHandle | None = None
+    comes: bool = False
+    inside: bool = False
     current: ScriptRunner | None = None
     leaving: ScriptRunner | None = None
     since: float = 0.0
@@ -183,7 +198,7 @@ class Gate:
     """Hands on what sessions ask for, when it is time. Only for the thread of the server's event loop.
 
     request: what is done then; shared: what bounds the runs of several sessions together; connected: whether the
-    browser of a session is there.
+    browser of a session is there; near: the address that it comes from.
     """
 
     def __init__(
@@ -192,9 +207,12 @@ class Gate:
         shared: Callable[[AppSession], Bucket] = get_shared,
         connected: Callable[[AppSession], bool] = lambda session: is_connected(name_session(session)),
         clock: Callable[[], float] = time.monotonic,
+        near: Callable[[AppSession], str] = find_near,
     ) -> None:
         self._request, self._shared, self._connected = request, shared, connected
-        self._clock = clock
+        self._clock, self._near = clock, near
+        self._doors = Doors(is_running, connected, clock)
+        self._opening: asyncio.TimerHandle | None = None
         self._asked: WeakKeyDictionary[AppSession, _Asked] = WeakKeyDictionary()
         self._came: deque[float] = deque(maxlen=CROWD)  # when the newest sessions began
 
@@ -211,7 +229,7 @@ class Gate:
         if asked is None:
             asked = self._asked[session] = _Asked(Bucket(PER_SECOND, BURST, self._clock), self._come())
         add_request(asked.waiting, client_state)
-        if asked.timer is None:
+        if asked.timer is None and not asked.comes:
             self._hand_on(session, asked)
 
     def _come(self) -> float:
@@ -237,9 +255,27 @@ class Gate:
             if wait > 0:
                 asked.timer = asyncio.get_running_loop().call_later(wait, self._look_again, session, asked)
                 return
+            if not asked.inside:
+                asked.comes = True
+                self._doors.come(session, self._near(session))
+                self._open_doors()
+                return
             asked.bucket.take()
             self._shared(session).take()
             self._request(session, asked.waiting.pop(0))
+
+    def _open_doors(self) -> None:
+        """Have those begin who may come in now, and look again while others wait."""
+        for session in self._doors.let_in():
+            asked = self._asked[session]
+            asked.comes, asked.inside = False, True
+            self._look_again(session, asked)
+        if self._doors.are_waited_at and self._opening is None:
+            self._opening = asyncio.get_running_loop().call_later(_DOORS_S, self._open_again)
+
+    def _open_again(self) -> None:
+        self._opening = None
+        self._open_doors()
 
     def _count_wait(self, session: AppSession, asked: _Asked) -> float:
         """Seconds until it is worth looking again whether the first that waits can be answered; 0 where it can."""
