@@ -50,7 +50,7 @@ from bertviz_core.ui.walk.worked_out import pick_cosines
 
 _CELLS = 5_000
 _ROWS = 24  # of the table of lengths
-_WINDOW = 7  # components with their numbers
+_WINDOW = 5  # components with their numbers
 ROWS = {**PARTS, "normalized": NORM.enter("normalized"), "embedding": NORM}
 _ALIKE, _ROW = 100, 14  # tokens compared with each other, at most; pixels of one
 _NEAREST = 10

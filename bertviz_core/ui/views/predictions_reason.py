@@ -23,6 +23,7 @@ from bertviz_core.ui.views.predictions_words import read_word
 _VECTOR = Address("cls.predictions.transform.LayerNorm")
 _ROW, _BIAS = Address("cls.predictions.decoder.weight"), Address("cls.predictions.decoder.bias")
 _BARS = 72  # of the scores of all entries
+_TERMS = 320  # pixels: as high as the words beside them
 _NAMED, _MARKED = 7, 12  # of the likeliest entries
 _ENDS = (30, 100, 1000)  # ranks at which the groups of a stack end
 
@@ -36,7 +37,7 @@ def show_score(view: View, vocab: int) -> Derived:
     word, cell = trace.model.tokenizer.name(vocab), SCORES.fix(token=token, vocab=vocab)
     up, down = float(terms[terms > 0].sum()), float(terms[terms <= 0].sum())
     names = [f"component {i}" for i in range(len(terms))]
-    chart = draw_sorted_terms(terms, names, view.colors, view.colors.kinds[PREDICTION]).offer(str(cell))
+    chart = draw_sorted_terms(terms, names, view.colors, view.colors.kinds[PREDICTION], _TERMS).offer(str(cell))
     return Derived(
         "score-terms",
         f"1 · Logit of “{word}”: {len(terms)} products, largest first",
