@@ -1,10 +1,12 @@
 """A link that is copied holds what decides about the page, also where that is usual; it opens with its cell in view."""
 
+import re
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import bertviz_core as bv
 from bertviz_core.formula.address import parse
 from bertviz_core.ui.frame.controls import EXAMPLES
 from bertviz_core.ui.frame.site import name_place
@@ -44,13 +46,11 @@ def share(app):
 def test_a_link_of_an_untouched_page_holds_sentence_model_and_place(app):
     app.open("attention")
     link = share(app)
-    assert query_of(link) == {
-        "text": EXAMPLES[0].text,
-        "model": "bundled",
-        "layer": "2",
-        "head": "0",
-        "token": "8",
-    } or (query_of(link).keys() == {"text", "model", "layer", "head", "token"})
+    query = query_of(link)
+    assert query.keys() == {"text", "model", "weights", "layer", "head", "token"}
+    assert (query["text"], query["model"], query["token"]) == (EXAMPLES[0].text, "bundled", "8")
+    name, _, digest = query["weights"].partition(":")
+    assert name == "bundled" and re.fullmatch("[0-9a-f]{12}", digest)
     assert app.query == {}  # the address bar stays short
     said = (app.chosen(), app.title)
     app.page.goto(link)
@@ -82,6 +82,16 @@ def test_a_sentence_that_the_url_names_stays_in_it_though_it_is_usual():
     at = opened(text=EXAMPLES[0].text, model="bundled", token="3")
     assert dict(at.query_params) == {"text": EXAMPLES[0].text, "model": "bundled", "token": "3"}
     assert dict(opened(token="3").query_params) == {"token": "3"}
+
+
+def test_a_link_of_other_weights_says_so_and_one_of_another_model_does_not():
+    def remarks(weights):
+        return [info.value for info in opened(weights=weights).info if "other weights" in info.value]
+
+    digest = bv.load_model("bundled").digest
+    (said,) = remarks("bundled:0123456789ab")
+    assert "0123456789ab" in said and digest in said
+    assert remarks(f"bundled:{digest}") == remarks("another:0123456789ab") == []
 
 
 CELLS = {

@@ -40,6 +40,7 @@ TEXT, PAIR, MODEL = Key("text", "", LONGEST), Key("pair", "", LONGEST), Key("mod
 PAD = Key("pad", NO_PADDING)
 MASK = Key("mask", "", LONGEST)
 CHANGES = Key("changes", "", LONGEST)
+WEIGHTS = Key("weights", "", LONGEST)  # which ones the model had where a link was copied: its name and their digest
 AGAINST = Key("against", "", LONGEST)  # the model that is compared with
 SHOW = Key("show", "")  # which pass the panels show
 FORMULAS: Key[Notation] = Key("formulas", NOTATIONS[0])
@@ -50,7 +51,7 @@ OPEN = Key("open", "", LONGEST)  # the folds that are open
 LESSON, STEP = Key("lesson", ""), Key("step", "")  # what is asked: a lesson's name, and the number of its step
 WITHOUT = Key("without", "")  # the controls that whoever made a link has taken away, by name
 # No widget has one of these as its key.
-UNDRAWN = (MASK, CHANGES, AGAINST, LAYER, HEAD, TOKEN, KEY_TOKEN, WALK, OPEN, LESSON, STEP, WITHOUT)
+UNDRAWN = (MASK, CHANGES, WEIGHTS, AGAINST, LAYER, HEAD, TOKEN, KEY_TOKEN, WALK, OPEN, LESSON, STEP, WITHOUT)
 COMMON = (TEXT, PAIR, MODEL, PAD, SHOW, FORMULAS, *UNDRAWN)  # what stands in the URL of every page
 FIXED = (TEXT, MODEL)  # what a link always says: what is usual may be another where and when it is opened
 

@@ -34,6 +34,7 @@ from bertviz_core.ui.frame.keys import AGAINST, SHOW, VIEW, WALK, WITHOUT
 from bertviz_core.ui.frame.labels import escape_markdown, tell_padding
 from bertviz_core.ui.frame.lesson import is_covered, is_step_costly, open_lesson, show_cover
 from bertviz_core.ui.frame.lesson_strip import show_lesson, tell_unknown
+from bertviz_core.ui.frame.link import tell_other_weights
 from bertviz_core.ui.frame.overflow import check_kept, kept_usable, tell_overflow
 from bertviz_core.ui.frame.place import choose_place
 from bertviz_core.ui.frame.preparation import Preparation, prepare
@@ -180,6 +181,7 @@ def _open_view(page: str, passed: _Passed) -> View:
     chosen, elsewhere = choose_place(found.before, page)
     view = View(asked.text, asked.pair, passed.typed, found, chosen, style.read_colors(), asked.notation)
     remarks = (*passed.remarks, *elsewhere, *tell_overflow(view.trace), *tell_unknown())
+    remarks += tell_other_weights(view.trace.model)
     for remark in () if passed.stands_in else remarks:
         st.info(remark, icon=":material/info:")
     if passed.blank:

@@ -16,12 +16,12 @@ from bertviz_core.lessons.handouts import list_place
 from bertviz_core.lessons.lesson import Lesson
 from bertviz_core.lessons.scene import Scene
 from bertviz_core.ui.frame import menu
-from bertviz_core.ui.frame.keys import AGAINST, CHANGES, LESSON, OPEN, SHOW, STEP, WALK
+from bertviz_core.ui.frame.keys import AGAINST, CHANGES, LESSON, OPEN, SHOW, STEP, WALK, WEIGHTS
 from bertviz_core.ui.frame.lesson import make_scene
 from bertviz_core.ui.frame.link import list_whole_query
 from bertviz_core.ui.frame.view import View
 
-_LEFT_OUT = (CHANGES, AGAINST, SHOW, WALK, OPEN)  # a lesson asks about the pass without them
+_LEFT_OUT = (CHANGES, WEIGHTS, AGAINST, SHOW, WALK, OPEN)  # a lesson asks about the pass without them
 _HELP = "An A4 page with this lesson’s tasks on your sentence: open it in the browser and print it"
 
 
