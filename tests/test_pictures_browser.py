@@ -72,6 +72,12 @@ def test_a_saved_picture_has_its_cells_as_rectangles_and_its_numbers_in_them(app
     page.close()
 
 
+def test_the_menu_of_pictures_is_not_cut_off(app):
+    app.open("attention")
+    find_panel(app, "attention.self.probs").locator(".bv-save summary").click()
+    app.page.locator(".bv-save[open] button", has_text="174 mm").click(trial=True)  # nothing lies over it
+
+
 def test_a_picture_is_printed_on_a_sheet_of_its_own_size(app):
     app.open("attention")
     panel = find_panel(app, "attention.self.probs")

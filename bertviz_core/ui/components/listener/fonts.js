@@ -5,7 +5,7 @@ import { makeSvg } from "../shared/element.js";
 // The fonts of the page that the texts of a picture are set in, as data: nothing is fetched where it is looked at.
 /** @param {Element} picture */
 export async function embedFonts(picture) {
-  const used = [...picture.querySelectorAll("text, tspan")].map((text) => text.style.fontFamily).join();
+  const used = [...picture.querySelectorAll("text, tspan")].map((text) => text.style.fontFamily || text.getAttribute("font-family")).join();
   const faces = [...document.styleSheets].flatMap(listFaces).filter((face) => used.includes(nameFamily(face)));
   const style = makeSvg("style", {});
   style.append((await Promise.all(faces.map(embedFace))).join("\n"));
