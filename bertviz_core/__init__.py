@@ -1,5 +1,6 @@
 """BERT's forward pass with every intermediate recorded, addressed and explained."""
 
+from bertviz_core.analysis.attribution import Attribution, attribute
 from bertviz_core.checkpoint.model import Model, load_model
 from bertviz_core.errors import (
     AddressError,
@@ -20,7 +21,7 @@ from bertviz_core.tracing.store import TraceStore
 from bertviz_core.tracing.trace import Trace, run
 
 __all__ = [
-    "AddressError", "ArgumentError", "BertvizError", "BusyError", "CheckpointError", "DimsError", "Explanation",
-    "InputError", "Model", "Program", "Step", "Trace", "TraceStore", "TrainingError", "load_model", "run", "show_pass",
-    "write_ipynb", "write_script",
+    "AddressError", "ArgumentError", "Attribution", "BertvizError", "BusyError", "CheckpointError", "DimsError",
+    "Explanation", "InputError", "Model", "Program", "Step", "Trace", "TraceStore", "TrainingError", "attribute",
+    "load_model", "run", "show_pass", "write_ipynb", "write_script",
 ]  # fmt: skip
