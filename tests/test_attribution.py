@@ -1,118 +1,223 @@
-"""Parts that add up: compared with the pass itself and with a transcription in NumPy."""
+"""Where numbers come from: parts that add up, against plain NumPy, Hugging Face's model and their definitions."""
 
-from math import erf, sqrt
+import math
 
 import numpy as np
 import pytest
 import torch
+from transformers import BertForMaskedLM
 
 import bertviz_core as bv
-from bertviz_core.analysis.attribution import split_states
+from bertviz_core.analysis.attribution import METHODS, attribute
+from bertviz_core.analysis.carried import carry_forward, list_carried, read_carried
+from bertviz_core.analysis.components import split_components
+from bertviz_core.analysis.gradients import integrate_gradients
+from bertviz_core.formula.address import read_address
+from bertviz_core.formula.carry import find_slope, passes_zero
+from bertviz_core.formula.functions import GELU, GELU_TANH, RELU, SIGMOID, TANH
 from tests.factory import random_checkpoint
 
+TEXT, PAIR = "the cat sat on [MASK] mat", "do as romans do"
+LAST = "encoder.layer.1.output.LayerNorm"
 TARGETS = {
-    "pretraining": ["cls.predictions.decoder[token=3,vocab=7]", "cls.seq_relationship[relation=1]"],
-    "masked-lm": ["cls.predictions.decoder[token=0,vocab=90]"],
-    "sequence-classification": ["classifier[label=1]"],
-    "token-classification": ["classifier[token=2,label=0]"],
-    "question-answering": ["qa_outputs.start[start=2]", "qa_outputs.end[end=4]", "qa_outputs[token=1,bound=1]"],
+    "masked-lm": "cls.predictions.decoder[token=5,vocab=9]",
+    "pretraining": "cls.seq_relationship[relation=1]",
+    "sequence-classification": "classifier[label=1]",
+    "token-classification": "classifier[token=3,label=0]",
+    "question-answering": "qa_outputs.end[end=4]",
+    "base": f"{LAST}[token=2,hidden=7]",
 }
-WORD, OTHER = "cls.predictions.decoder[token=3,vocab=7]", "cls.predictions.decoder[token=3,vocab=8]"
+CHECKPOINTS = [
+    *((kind, {"seed": i, "hidden_act": act}) for i, kind in enumerate(TARGETS) for act in ("gelu", "gelu_new", "relu")),
+    ("masked-lm", {"seed": 31, "num_attention_heads": 4, "hidden_act": "relu"}),
+    ("base", {"seed": 32, "num_hidden_layers": 3, "intermediate_size": 17}),
+]
+TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-4}
 
 
-def _run(folder, kind="pretraining", act="gelu", dtype=torch.float64, seed=0):
-    model = bv.load_model(random_checkpoint(folder, kind=kind, hidden_act=act, seed=seed), dtype=dtype)
-    return bv.run(model, "The cat sat on the mat.", "Playing in Rome?")
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    folder = random_checkpoint(tmp_path_factory.mktemp("plain"), kind="masked-lm", seed=5)
+    return folder, bv.run(bv.load_model(folder, dtype=torch.float64), TEXT)
 
 
-@pytest.mark.parametrize(("dtype", "near"), [(torch.float64, 1e-10), (torch.float32, 1e-4)])
-@pytest.mark.parametrize("act", ["gelu", "gelu_new", "relu", "gelu_pytorch_tanh"])
-@pytest.mark.parametrize("kind", TARGETS)
-def test_the_parts_and_the_biases_are_every_state_and_every_logit(tmp_path, kind, act, dtype, near):
-    trace = _run(tmp_path, kind, act, dtype, seed=len(kind) + len(act))
-    stages = split_states(trace)
-    for layer, parts in enumerate(stages[1:]):
-        recorded = trace[f"encoder.layer.{layer}.output.LayerNorm"]
-        np.testing.assert_allclose(parts.sum(1), recorded, rtol=0, atol=near * max(1, np.abs(recorded).max()))
-    for target in TARGETS[kind]:
-        found = bv.attribute(trace, target)
-        assert len(found.parts) == len(trace.tokens)
-        assert found.recorded == float(trace[target])
-        assert abs(found.gap) <= near * max(1, abs(found.recorded))
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("kind, settings", CHECKPOINTS, ids=str)
+def test_parts_and_biases_are_the_number(tmp_path, kind, settings, dtype):
+    model = bv.load_model(random_checkpoint(tmp_path, kind=kind, **settings), dtype=dtype)
+    trace = bv.run(model, TEXT, PAIR, pad_to=16)
+    for target in {TARGETS[kind], f"{LAST}[token=3,hidden=1]"}:
+        found = attribute(trace, target).check()
+        np.testing.assert_allclose(found.parts.sum() + found.biases, trace[target], atol=TOLERANCE[dtype])
+        parts = split_components(trace, {read_address(target): 1.0})
+        np.testing.assert_allclose(parts.total, trace[target], atol=TOLERANCE[dtype])
+    states = [address for address in list_carried(trace.program) if "LayerNorm" in address and "layer" in address]
+    for address, parts in carry_forward(read_carried(trace), states):
+        np.testing.assert_allclose(parts.sum(dim=0), trace[address], atol=TOLERANCE[dtype])
+
+
+def test_both_ways_give_the_same_parts(plain):
+    _, trace = plain
+    target = read_address(f"{LAST}[token=5,hidden=3]")
+    ((_, forward),) = carry_forward(read_carried(trace), {LAST})
+    found = attribute(trace, target)
+    np.testing.assert_allclose([*found.parts, found.biases], forward[:, 5, 3], atol=1e-12)
+
+
+def transcribe(trace, token, word):
+    """The parts of a logit (source,) and its components, in plain NumPy from the weights, one line a formula."""
+    w = {name: tensor.double().numpy() for name, tensor in trace.model.parameters.items()}
+    config, n = trace.model.config, len(trace.tokens)
+    gelu = np.vectorize(lambda z: 0.5 * (1 + math.erf(z / math.sqrt(2))))
+    x = trace["embeddings.LayerNorm"]
+    parts = np.zeros((n, n + 1, x.shape[1]))
+    parts[range(n), range(n)] = x
+
+    def dense(parts, name):
+        parts = parts @ w[f"{name}.weight"]
+        parts[..., -1, :] += w[f"{name}.bias"]
+        return parts
+
+    def norm(parts, name):
+        whole = parts.sum(axis=-2)
+        sigma = np.sqrt(whole.var(axis=-1) + config.layer_norm_eps)[..., None, None]
+        parts = (parts - parts.mean(axis=-1, keepdims=True)) / sigma * w[f"{name}.weight"]
+        parts[..., -1, :] += w[f"{name}.bias"]
+        return parts
+
+    for layer in range(config.num_hidden_layers):
+        at = f"encoder.layer.{layer}"
+        weights, value = trace[f"{at}.attention.self.probs"], dense(parts, f"{at}.attention.self.value")
+        heads = np.split(value, config.num_attention_heads, axis=-1)
+        mixed = [np.einsum("qk,ksd->qsd", a, v) for a, v in zip(weights, heads, strict=True)]
+        context = dense(np.concatenate(mixed, axis=-1), f"{at}.attention.output.dense")
+        parts = norm(parts + context, f"{at}.attention.output.LayerNorm")
+        inner = dense(parts, f"{at}.intermediate.dense")
+        inner *= gelu(inner.sum(axis=1))[:, None]
+        parts = norm(parts + dense(inner, f"{at}.output.dense"), f"{at}.output.LayerNorm")
+    head = dense(parts[token], "cls.predictions.transform.dense")
+    head = norm(head * gelu(head.sum(axis=0)), "cls.predictions.transform.LayerNorm")
+    return dense(head, "cls.predictions.decoder")[:, word]
+
+
+def test_parts_are_those_of_a_transcription(plain):
+    _, trace = plain
+    found = attribute(trace, TARGETS["masked-lm"])
+    np.testing.assert_allclose([*found.parts, found.biases], transcribe(trace, 5, 9), atol=1e-11)
+
+
+def test_instead_of_another_word_is_the_difference(plain):
+    _, trace = plain
+    one, other = TARGETS["masked-lm"], "cls.predictions.decoder[token=5,vocab=12]"
+    lead, mine, theirs = attribute(trace, one, other), attribute(trace, one), attribute(trace, other)
+    np.testing.assert_allclose(lead.parts, mine.parts - theirs.parts, atol=1e-12)
+    np.testing.assert_allclose(lead.check().recorded, trace[one] - trace[other], atol=1e-12)
+
+
+def test_gradients_are_those_of_hugging_face(plain):
+    folder, trace = plain
+    model = BertForMaskedLM.from_pretrained(folder).double().eval()
+    ids = torch.tensor([trace.encoding.ids])
+    table = model.get_input_embeddings().weight.detach()
+    here, base = table[ids], table[trace.model.tokenizer.mask_id].expand(1, ids.shape[1], -1)
+    total = torch.zeros_like(here)
+    for step in range(64):
+        words = (base + (step + 0.5) / 64 * (here - base)).requires_grad_()
+        logit = model(inputs_embeds=words, attention_mask=torch.ones_like(ids)).logits[0, 5, 9]
+        total += torch.autograd.grad(logit, words)[0]
+    expected = ((here - base) * total / 64).sum(dim=-1)[0]
+    found = attribute(trace, TARGETS["masked-lm"], method="gradients")
+    np.testing.assert_allclose(found.parts, expected, atol=1e-10)
+
+
+def test_too_few_steps_are_refused_with_the_remedy(plain):
+    _, trace = plain
+    found = integrate_gradients(trace, {read_address(TARGETS["masked-lm"]): 1.0}, steps=1)
+    rough = abs(found.parts.sum() - found.difference)
+    fine = attribute(trace, TARGETS["masked-lm"], method="gradients")
+    assert rough > 10 * abs(fine.gap)
+
+
+def test_hiding_is_a_pass_with_the_mask_typed(plain):
+    _, trace = plain
+    target = TARGETS["masked-lm"]
+    found = attribute(trace, target, method="hiding")
+    typed = bv.run(trace.model, "the [MASK] sat on [MASK] mat")
+    fall = np.log(trace["cls.predictions.probs[token=5,vocab=9]"] / typed["cls.predictions.probs[token=5,vocab=9]"])
+    np.testing.assert_allclose(found.parts[2], fall, atol=1e-9)
+    assert np.isnan(found.parts[5]), "[MASK] itself"
+    with pytest.raises(bv.BertvizError, match="does not add up"):
         found.check()
 
 
-def _transcribe(trace, token, word):
-    """The same parts, source by source and head by head, in NumPy."""
-    weights = {name: tensor.numpy() for name, tensor in trace.model.parameters.items()}
-    heads = trace.model.config.num_attention_heads
-    n = len(trace.tokens)
-
-    def dense(name, rows):
-        return [
-            row @ weights[f"{name}.weight"] + (weights[f"{name}.bias"] if j == n else 0) for j, row in enumerate(rows)
-        ]
-
-    def norm(name, rows):
-        sigma = np.sqrt(np.var(sum(rows), axis=-1, keepdims=True) + trace.model.config.layer_norm_eps)
-        scaled = [(row - row.mean(-1, keepdims=True)) / sigma * weights[f"{name}.weight"] for row in rows]
-        return [*scaled[:n], scaled[n] + weights[f"{name}.bias"]]
-
-    def gelu(rows):
-        share = np.vectorize(lambda z: (1 + erf(z / sqrt(2))) / 2)(sum(rows))
-        return [row * share for row in rows]
-
-    start = trace["embeddings.LayerNorm"]
-    rows = [np.where(np.arange(n)[:, None] == j, start, 0) for j in range(n + 1)]
-    for layer in range(trace.model.config.num_hidden_layers):
-        path = f"encoder.layer.{layer}"
-        maps = trace[f"{path}.attention.self.probs"]
-        values = dense(f"{path}.attention.self.value", rows)
-        mixed = [np.hstack([maps[h] @ np.hsplit(v, heads)[h] for h in range(heads)]) for v in values]
-        out = dense(f"{path}.attention.output.dense", mixed)
-        rows = norm(f"{path}.attention.output.LayerNorm", [a + b for a, b in zip(rows, out, strict=True)])
-        out = dense(f"{path}.output.dense", gelu(dense(f"{path}.intermediate.dense", rows)))
-        rows = norm(f"{path}.output.LayerNorm", [a + b for a, b in zip(rows, out, strict=True)])
-    rows = norm("cls.predictions.transform.LayerNorm", gelu(dense("cls.predictions.transform.dense", rows)))
-    return [row[token, word] for row in dense("cls.predictions.decoder", rows)]
+def test_other_methods_are_their_definitions(plain):
+    _, trace = plain
+    weights = [trace[f"encoder.layer.{layer}.attention.self.probs"].mean(axis=0) for layer in (0, 1)]
+    mixed = [0.5 * a + 0.5 * np.eye(len(a)) for a in weights]
+    answers = {name: attribute(trace, TARGETS["masked-lm"], method=name).parts for name in METHODS}
+    np.testing.assert_allclose(answers["attention"], weights[1][5], atol=1e-12)
+    np.testing.assert_allclose(answers["rollout"], (mixed[1] @ mixed[0])[5], atol=1e-12)
+    ((_, forward),) = carry_forward(read_carried(trace), {LAST})
+    np.testing.assert_allclose(answers["lengths"], np.sqrt((forward[:-1, 5].numpy() ** 2).sum(axis=-1)), atol=1e-12)
 
 
-def test_each_part_is_the_one_of_a_transcription_in_numpy(tmp_path):
-    trace = _run(tmp_path)
-    found = bv.attribute(trace, WORD)
-    np.testing.assert_allclose([*found.parts, found.biases], _transcribe(trace, 3, 7), rtol=0, atol=1e-12)
-
-
-def test_instead_of_another_word_the_parts_are_the_differences(tmp_path):
-    trace = _run(tmp_path)
-    lead, one, other = bv.attribute(trace, WORD, OTHER), bv.attribute(trace, WORD), bv.attribute(trace, OTHER)
-    np.testing.assert_allclose(lead.parts, np.subtract(one.parts, other.parts), rtol=0, atol=1e-12)
-    assert lead.recorded == one.recorded - other.recorded
-
-
-def test_an_activation_at_0_and_near_it_is_its_secants_limit(tmp_path):
-    for bias in (0.0, 1e-300, -1e-20):
-        trace = _run(tmp_path / str(bias))
-        held = trace.model.parameters["encoder.layer.0.intermediate.dense.weight"]
-        held.zero_()
-        trace.model.parameters["encoder.layer.0.intermediate.dense.bias"].fill_(bias)
-        again = bv.run(trace.model, "The cat sat on the mat.")
-        found = bv.attribute(again, WORD)
-        assert np.isfinite(found.parts).all()
-        found.check()
+def test_a_slope_is_that_of_a_line_through_zero():
+    z = torch.tensor([-2.0, -1e-9, -1e-320, 0.0, 1e-320, 1e-200, 3.0], dtype=torch.float64)
+    for function, limit in ((GELU, 0.5), (GELU_TANH, 0.5), (TANH, 1.0)):
+        slope = find_slope(function, z)
+        np.testing.assert_allclose(slope[[0, 6]], function.of(z[[0, 6]]) / z[[0, 6]], rtol=1e-14)
+        np.testing.assert_allclose(slope[1:6], limit, atol=1e-8)
+    assert find_slope(RELU, z).tolist() == [0, 0, 0, 0, 0, 1, 1]
+    assert not passes_zero(SIGMOID)
 
 
 @pytest.mark.parametrize(
-    "target", ["cls.predictions.decoder", "embeddings.sum[token=1,hidden=2]", "classifier[label=0]"]
+    "changes",
+    [
+        {"encoder.layer.0.output.dense[token=2]": 0.3},
+        {"encoder.layer.1.attention.self.probs[head=1]": 0.0},
+        {"encoder.layer.1.attention.output.dense": "scale=0.5"},
+        {"encoder.layer.0.intermediate.activation": "relu"},
+        {"encoder.layer.1.output.residual": "no-residual"},
+        {"input_ids[token=1]": 9},
+        {"embeddings.LayerNorm[token=4,hidden=2]": 3.0},
+    ],
+    ids=str,
 )
-def test_what_is_no_logit_of_the_pass_is_refused_in_words(tmp_path, target):
-    with pytest.raises(bv.BertvizError, match=r"Name one|is not in this trace"):
-        bv.attribute(_run(tmp_path), target)
+def test_after_a_change_parts_still_add_up(plain, changes):
+    trace = plain[1].with_changes(changes)
+    found = attribute(trace, TARGETS["masked-lm"]).check()
+    np.testing.assert_allclose(found.total, trace[TARGETS["masked-lm"]], atol=1e-11)
+    for address, parts in carry_forward(read_carried(trace), {LAST}):
+        np.testing.assert_allclose(parts.sum(dim=0), trace[address], atol=1e-11)
 
 
-def test_a_pass_with_changes_and_another_method_are_refused_in_words(tmp_path):
-    trace = _run(tmp_path)
-    with pytest.raises(bv.BertvizError, match="Take back the changes"):
-        bv.attribute(trace.with_changes({"embeddings.sum[token=1,hidden=2]": 1.0}), WORD)
-    with pytest.raises(bv.BertvizError, match="Leave it out"):
-        bv.attribute(trace, WORD, method="guess")
+@pytest.mark.parametrize("program", ["forward-pass-note", "definition", "formula-post", "encoder-article"])
+def test_documents_programs_are_taken_apart_too(plain, program):
+    trace = bv.run(plain[1].model, TEXT, program=program)
+    last = [address for address in list_carried(trace.program) if "encoder.layer.1" in address][-1]
+    ((_, parts),) = carry_forward(read_carried(trace), {last})
+    np.testing.assert_allclose(parts.sum(dim=0), trace[last], atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "target, error, text",
+    [
+        ("encoder.layer.0.attention.self.probs[head=0,query=1,key=2]", bv.InputError, "no sum of parts"),
+        ("cls.predictions.probs[token=5,vocab=9]", bv.InputError, "no sum of parts"),
+        ("input_ids[token=1]", bv.InputError, "no sum of parts"),
+        ("cls.predictions.decoder[token=5]", bv.AddressError, "vocab"),
+        ("classifier[label=0]", bv.AddressError, "classifier"),
+        ("nonsense", bv.AddressError, "nonsense"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_in_words(plain, target, error, text):
+    with pytest.raises(error, match=text):
+        attribute(plain[1], target)
+
+
+def test_what_is_no_trace_or_method_is_refused(plain):
+    with pytest.raises(bv.ArgumentError, match=r"bv\.run"):
+        attribute("a text", TARGETS["masked-lm"])
+    with pytest.raises(bv.InputError, match="Choose one of these: parts"):
+        attribute(plain[1], TARGETS["masked-lm"], method="magic")

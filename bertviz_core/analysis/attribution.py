@@ -1,171 +1,200 @@
-"""What each input token carried into a number of the pass: parts that add up to it, with the learned biases apart.
+"""Where a number comes from: amounts of the tokens by several methods, of which some add up to it, and one asks again.
 
-Every vector of the pass is a sum of one vector for each input token and one for all learned biases. Attention weights
-and the sigma of every LayerNorm are held as the pass had them, and an activation is replaced by its secant through 0,
-a(z) / z: then every step is linear and the parts add up exactly. They say what was carried, not what would change.
-After Kobayashi et al. (2021) and Modarressi et al. (2023, DecompX).
+parts: what was carried from each token, with attention weights, deviations and slopes held (see `carried`).
+gradients: integrated gradients from a text of nothing but [MASK] (Sundararajan et al. 2017). hiding: by how much the
+number falls when [MASK] stands in place of the token, in a pass of its own. lengths: of the part of each token in the
+last vector that the number is read from. attention: what the last layer's heads give, on average. rollout: attention
+of all layers multiplied (Abnar & Zuidema 2020).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Self
 
+import numpy as np
 import torch
-from torch import Tensor
 
-from bertviz_core.errors import ArgumentError, InputError
-from bertviz_core.formula.address import Where
-from bertviz_core.programs.names import ATTENTION_WEIGHTS
+from bertviz_core.analysis.carried import carry_forward, find_source, list_carried, pull_back, read_carried
+from bertviz_core.analysis.gradients import integrate_gradients
+from bertviz_core.analysis.hiding import hide_token
+from bertviz_core.analysis.layers import average_attention, roll_out_attention
+from bertviz_core.errors import ArgumentError, BertvizError, InputError
+from bertviz_core.formula.address import Address, Where
+from bertviz_core.formula.functions import Softmax
+from bertviz_core.tracing.doubled import Doubled
+from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.trace import Trace
 
-METHODS = ("parts",)
-_NEAR_0 = 1e-150  # an activation's secant at exactly 0 is the one here: its limit from above
-_EXACT = {torch.float64: 1e-10}  # how far the parts' sum may be from the recorded number, of its size or of 1
-_ROUNDED = 1e-4  # in all other precisions
-_MLM, _POOLED, _ANSWERS = "cls.predictions.decoder", ("cls.seq_relationship", "classifier"), "qa_outputs"
+EXACT, ROUNDED = 1e-10, 1e-4  # the most that parts may miss, by float64 and by float32, for each unit of the number
+COMPLETE = 0.01  # of the difference that gradients explain, the most that their sum may miss
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Attribution:
-    """A number of the pass as a sum of parts.
+    """What each token has to do with one number, or with the difference of two.
 
-    parts: one for each token of the trace, in order; biases: the part of all learned biases together; recorded: the
-    pass's own number, or the difference of two; tolerance: how far apart the sum and it may be.
+    parts: (token,) amounts in the order of the tokens, NaN where the method has none; biases: what came from no token,
+    0 where the method knows none; total: parts and biases together; recorded: what they should add up to: the number of
+    the trace, or, of gradients, how far it is from that of the baseline. Of methods whose amounts add up to nothing,
+    total and recorded are None. tolerance: the most that the two may differ.
     """
 
-    parts: tuple[float, ...]
-    biases: float
-    recorded: float
-    tolerance: float
+    target: Address
+    against: Address | None
+    method: str
+    tokens: tuple[str, ...]
+    parts: np.ndarray
+    biases: float = 0.0
+    total: float | None = None
+    recorded: float | None = None
+    tolerance: float = 0.0
 
     @property
-    def total(self) -> float:
-        """All parts and the biases together."""
-        return sum(self.parts) + self.biases
+    def gap(self) -> float | None:
+        """By how much the total is above what it should be."""
+        return None if self.total is None or self.recorded is None else self.total - self.recorded
 
-    @property
-    def gap(self) -> float:
-        """The sum's distance from the recorded number, signed."""
-        return self.total - self.recorded
-
-    def check(self) -> None:
-        """Raises InputError where the parts do not add up to the recorded number."""
-        if not abs(self.gap) <= self.tolerance * max(1.0, abs(self.recorded)):
-            raise InputError(
-                f"The parts add up to {self.total:.6g}, but the pass recorded {self.recorded:.6g}. "
-                "Run the pass in float64 to see whether that is rounding."
+    def check(self) -> Self:
+        """This one again, if it adds up. Raises BertvizError if it does not, or if its method's amounts never do."""
+        if self.gap is None:
+            raise BertvizError(
+                f"What {self.method!r} gives does not add up to a number. Choose 'parts' or 'gradients'."
             )
+        if not abs(self.gap) <= self.tolerance:
+            raise BertvizError(
+                f"The parts of {self.target} add up to {self.total}, not to {self.recorded}. "
+                "Choose a model in float64, or, of gradients, another target."
+            )
+        return self
 
 
 def attribute(trace: Trace, target: Where, against: Where | None = None, method: str = "parts") -> Attribution:
-    """What each token carried into a logit, or into the lead of one logit over another.
+    """What each token has to do with a number of a pass: a logit, or any hidden state.
 
-    target, against: addresses of one logit each: of a word, a class, a next-sentence answer, an answer's bound.
-    Raises BertvizError for a number that is no logit of this pass, and for a pass that is not BERT's own.
+    target: the address of one cell; against: of another one, whose number is taken off: why this and not that; method:
+    one of METHODS. Raises AddressError for an address that names no cell, InputError for a number that the method
+    cannot be asked about, ArgumentError for what is neither.
     """
+    if not isinstance(trace, Trace):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may have no types
+        raise ArgumentError.of("A trace is attributed", trace, "Make one: bv.run(model, text).")
     if method not in METHODS:
-        raise ArgumentError.of('A method must be "parts"', method, "Leave it out.")
-    one = _read_out(trace, target)
-    if against is not None:
-        one = one - _read_out(trace, against)
-    recorded = float(trace[target]) - (0.0 if against is None else float(trace[against]))
-    *parts, biases = one.tolist()
-    return Attribution(tuple(parts), biases, recorded, _EXACT.get(trace.model.dtype, _ROUNDED))
+        raise InputError(f"There is no method {method!r}. Choose one of these: {', '.join(METHODS)}.")
+    cells = tuple(_read_cell(trace, where) for where in (target, against) if where is not None)
+    return METHODS[method](trace, Question(*cells))
 
 
-def split_states(trace: Trace) -> list[Tensor]:
-    """The parts of every token's vector before the first layer and after each: (token, source, hidden) of each stage.
+@dataclass(frozen=True)
+class Question:
+    """The number that is asked about, less another one."""
 
-    The sources are the trace's tokens in order, then all learned biases. In float64 whatever the pass was in.
-    """
-    _check_plain(trace)
-    x = _read(trace, "embeddings.LayerNorm")
-    tokens = len(x)
-    parts = x.new_zeros(tokens, tokens + 1, x.shape[-1])
-    parts[range(tokens), range(tokens)] = x
-    stages = [parts]
-    for layer in range(trace.model.config.num_hidden_layers):
-        stages.append(_pass_layer(trace, layer, stages[-1]))
-    return stages
+    target: Address
+    against: Address | None = None
 
+    @property
+    def weights(self) -> Mapping[Address, float]:
+        """How many times each of the two cells counts."""
+        return {self.target: 1.0} if self.against is None else {self.target: 1.0, self.against: -1.0}
 
-def _read(trace: Trace, where: Where) -> Tensor:
-    """A recorded tensor, copied into float64."""
-    return torch.tensor(trace[where], dtype=torch.float64)
+    def read(self, trace: Trace) -> float:
+        """The number as a trace has it."""
+        return sum(times * float(trace[cell]) for cell, times in self.weights.items())
 
-
-def _check_plain(trace: Trace) -> None:
-    if trace.changes or trace.program.name != "bert":
-        raise InputError(
-            "Parts are worked out for BERT's own pass only, not for one with changes or of another program. "
-            "Take back the changes, or choose BERT as the program."
-        )
+    @property
+    def token(self) -> int | None:
+        """The token at which it stands, if at one."""
+        return self.target.at.get("token")
 
 
-def _pass_layer(trace: Trace, layer: int, x: Tensor) -> Tensor:
-    path = f"encoder.layer.{layer}"
-    heads = trace.model.config.num_attention_heads
-    weights = _read(trace, ATTENTION_WEIGHTS.in_layer(layer))
-    values = _project(trace, f"{path}.attention.self.value", x).unflatten(-1, (heads, -1))
-    context = torch.einsum("hqk,kshd->qshd", weights, values).flatten(-2)
-    x = _norm(
-        trace, f"{path}.attention.output.LayerNorm", x + _project(trace, f"{path}.attention.output.dense", context)
+def _read_cell(trace: Trace, where: Where) -> Address:
+    symbol, fixed = trace.layout.one_cell(where)
+    return Address(symbol.address, tuple((axis.name, fixed[axis]) for axis in symbol.axes))
+
+
+def attribute_parts(trace: Trace, question: Question, doubled: Doubled | None = None) -> Attribution:
+    """The parts that tokens and biases carried to it. doubled: the pass as `read_carried` gives it, if at hand."""
+    doubled = doubled or read_carried(trace)
+    source = find_source(trace.program)
+    pulled = pull_back(doubled, question.weights, {source})
+    slope = pulled.slopes.get(source)
+    start = doubled[source]
+    parts = (start * (torch.zeros_like(start) if slope is None else slope)).sum(dim=-1).numpy()
+    total, recorded = float(parts.sum()) + pulled.biases, question.read(trace)
+    size = max(1.0, float(np.abs(parts).sum()) + abs(pulled.biases))
+    tolerance = size * (EXACT if trace.model.dtype == torch.float64 else ROUNDED)
+    return _answer(trace, question, "parts", parts, pulled.biases, total, recorded, tolerance)
+
+
+def attribute_gradients(trace: Trace, question: Question) -> Attribution:
+    """Integrated gradients from [MASK] at every token."""
+    found = integrate_gradients(trace, question.weights)
+    tolerance = COMPLETE * abs(found.difference)
+    return _answer(
+        trace, question, "gradients", found.parts, 0.0, float(found.parts.sum()), found.difference, tolerance
     )
-    inner = _bend(_project(trace, f"{path}.intermediate.dense", x), trace.model.config.activation.of)
-    return _norm(trace, f"{path}.output.LayerNorm", x + _project(trace, f"{path}.output.dense", inner))
 
 
-def _project(trace: Trace, path: str, x: Tensor) -> Tensor:
-    """Every part times the matrix; the bias goes to the biases' part, the last one."""
-    y = x @ trace.model.parameters[f"{path}.weight"].double()
-    y[..., -1, :] += trace.model.parameters[f"{path}.bias"].double()
-    return y
+def attribute_hiding(trace: Trace, question: Question) -> Attribution:
+    """By how much it falls when a token is hidden: the logarithm of its probability, or the difference of two numbers.
+
+    NaN where [MASK] stands already, and for padding.
+    """
+    mask, before = trace.model.tokenizer.mask_id, read_measure(trace, question)
+    ids, parts = trace.encoding.ids, np.full(len(trace.encoding), np.nan)
+    for i in trace.encoding.real:
+        if ids[i] != mask:
+            parts[i] = before - read_measure(hide_token(trace, i), question)
+    return _answer(trace, question, "hiding", parts)
 
 
-def _norm(trace: Trace, path: str, x: Tensor) -> Tensor:
-    """LayerNorm with the sigma of the whole vector: each part centred by its own mean."""
-    whole = x.sum(-2, keepdim=True)
-    sigma = (whole.var(-1, unbiased=False, keepdim=True) + trace.model.config.layer_norm_eps).sqrt()
-    y = (x - x.mean(-1, keepdim=True)) / sigma * trace.model.parameters[f"{path}.weight"].double()
-    y[..., -1, :] += trace.model.parameters[f"{path}.bias"].double()
-    return y
+def read_measure(trace: Trace, question: Question) -> float:
+    """What hiding is measured by: the logarithm of the number's share in its softmax, where it has one."""
+    shares = None if question.against else find_shares(trace, question.target)
+    return question.read(trace) if shares is None else float(np.log(trace.recomputed(shares)))
 
 
-def _bend(z: Tensor, activation: Callable[[Tensor], Tensor]) -> Tensor:
-    """An activation by its secant through 0, at the whole number that the parts add up to."""
-    whole = z.sum(-2, keepdim=True)
-    whole = torch.where(whole == 0, _NEAR_0, whole)
-    return z * (activation(whole) / whole)
+def find_shares(trace: Trace, target: Address) -> Address | None:
+    """The probability that a softmax makes of a logit, if one does."""
+    for step in trace.program.readers.get(target.path, ()):
+        if isinstance(step.expr, Softmax):
+            return Address(step.address, target.index)
+    return None
 
 
-def _read_out(trace: Trace, where: Where) -> Tensor:
-    """The parts of one logit: (source,)."""
-    address = trace.layout.locate(where)
-    if trace.dims(address):
-        raise InputError(f"{address} is not one number of this pass. Name one logit, all its axes fixed.")
-    path, at = address.path, address.at
-    if path not in (_MLM, *_POOLED, _ANSWERS, f"{_ANSWERS}.start", f"{_ANSWERS}.end"):
-        raise InputError(
-            f"{address} is no logit. Name one of a word ({_MLM}), a class (classifier), a next-sentence answer "
-            f"({_POOLED[0]}) or an answer's bound ({_ANSWERS})."
-        )
-    x = split_states(trace)[-1]
-    if path.startswith(_ANSWERS):
-        bound = {"start": 0, "end": 1}.get(path.rpartition(".")[2])
-        token = at["token"] if bound is None else at[path.rpartition(".")[2]]
-        return _project(trace, _ANSWERS, x[token])[:, at["bound"] if bound is None else bound]
-    if path in _POOLED and "token" not in at:
-        pooled = _bend(_project(trace, "pooler.dense", x[0]), torch.tanh)
-        return _project(trace, path, pooled)[:, next(iter(at.values()))]
-    x = x[at["token"]]
-    if path == "classifier":
-        return _project(trace, path, x)[:, at["label"]]
-    inner = _bend(_project(trace, "cls.predictions.transform.dense", x), trace.model.config.activation.of)
-    return _read_word(trace, _norm(trace, "cls.predictions.transform.LayerNorm", inner), at["vocab"])
+def attribute_lengths(trace: Trace, question: Question) -> Attribution:
+    """The length of each token's part of the last hidden state that the number is carried from, at its token."""
+    last = [address for address in list_carried(trace.program) if Address(address).layer is not None][-1]
+    ((_, parts),) = carry_forward(read_carried(trace), {last})
+    at = question.token or 0
+    return _answer(trace, question, "lengths", torch.linalg.vector_norm(parts[:-1, at], dim=-1).numpy())
 
 
-def _read_word(trace: Trace, x: Tensor, word: int) -> Tensor:
-    parts = x @ trace.model.parameters[f"{_MLM}.weight"][:, word].double()
-    parts[-1] += trace.model.parameters[f"{_MLM}.bias"][word].double()
-    return parts
+def attribute_attention(trace: Trace, question: Question) -> Attribution:
+    """The last layer's attention weights from its token, mean over heads."""
+    *_, last = average_attention(trace)
+    return _answer(trace, question, "attention", last[question.token or 0])
+
+
+def attribute_rollout(trace: Trace, question: Question) -> Attribution:
+    """Attention rollout up to the last layer, from its token."""
+    return _answer(trace, question, "rollout", roll_out_attention(trace)[-1, question.token or 0])
+
+
+def _answer(
+    trace: Trace, question: Question, method: str, parts: np.ndarray, biases: float = 0.0, total: float | None = None,
+    recorded: float | None = None, tolerance: float = 0.0,
+) -> Attribution:  # fmt: skip
+    amounts = lock(np.array(parts, dtype=np.float64))
+    tokens = tuple(trace.tokens)
+    return Attribution(question.target, question.against, method, tokens, amounts, biases, total, recorded, tolerance)
+
+
+METHODS: Mapping[str, Callable[[Trace, Question], Attribution]] = {
+    "parts": attribute_parts,
+    "gradients": attribute_gradients,
+    "hiding": attribute_hiding,
+    "lengths": attribute_lengths,
+    "attention": attribute_attention,
+    "rollout": attribute_rollout,
+}

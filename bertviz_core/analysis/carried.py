@@ -1,0 +1,216 @@
+"""What a pass carries from its tokens to a number: forwards as a vector for each token, backwards as an amount.
+
+Every tensor that is made from the embeddings by `is_carried` formulas is a sum of one tensor for each token of the
+input and one for all biases. Attention weights, the deviation in each LayerNorm and the slope a(z)/z of each activation
+are held as the pass has them (Kobayashi et al. 2020 and 2021; Modarressi et al. 2023, DecompX). What a change put in
+place of numbers came from no token, and counts among the biases.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from bertviz_core.errors import InputError
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.carry import Carry, is_carried
+from bertviz_core.formula.cells import At
+from bertviz_core.formula.stages import Stage
+from bertviz_core.formula.steps import Program, Step
+from bertviz_core.tracing.doubled import Doubled
+from bertviz_core.tracing.trace import Trace
+
+MOST_TOKENS = 128  # of a sentence whose tensors are taken apart forwards: memory grows with the square of their number
+
+
+def find_source(program: Program) -> str:
+    """The address of what every token starts as: the last step of the embeddings."""
+    return [step.address for step in program.steps if step.stage is Stage.EMBEDDINGS][-1]
+
+
+def list_carried(program: Program) -> dict[str, Step]:
+    """The steps whose tensors are sums of parts of the tokens, from the embeddings on, by address."""
+    source = find_source(program)
+    found = {source: program.by_address[source]}
+    for step in program.steps:
+        if step.address not in found and is_carried(step.expr, found.keys()):
+            found[step.address] = step
+    return found
+
+
+def read_carried(trace: Trace) -> Doubled:
+    """The pass in float64, with all tensors that taking it apart needs."""
+    carried = list_carried(trace.program)
+    rows = trace.program.by_rows
+    needed = {leaf.address for step in carried.values() for leaf in step.leaves} | carried.keys()
+    return Doubled(
+        trace, {address for address in needed if address in trace.program.by_address and address not in rows}
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Pulled:
+    """The way back from a number. slopes: how it changes with each tensor at which the way stopped, by address;
+    biases: what biases on the way, and numbers that a change put there, add to it."""
+
+    slopes: Mapping[str, Tensor]
+    biases: float
+
+
+def pull_back(doubled: Doubled, targets: Mapping[Address, float], stops: Collection[str]) -> Pulled:
+    """Go back from numbers, each taken so many times, to the tensors that they are carried from.
+
+    Raises InputError for a number that nothing carries, also where a change put it there.
+    """
+    trace = doubled.trace
+    way = _Way(doubled, list_carried(trace.program), {}, 0.0)
+    for target, times in targets.items():
+        way.begin(target, times, stops)
+    found: dict[str, Tensor] = {}
+    for address, step in reversed([*way.carried.items()]):
+        if address in way.slopes:
+            slope = way.slopes.pop(address)
+            if address in stops:
+                found[address] = slope
+            else:
+                way.pass_through(step, way.undo_changes(step, slope))
+    return Pulled(found, way.biases)
+
+
+@dataclass(eq=False)
+class _Way:
+    """A way back that is being gone. slopes: of tensors that are still to be passed through; biases: met so far."""
+
+    doubled: Doubled
+    carried: Mapping[str, Step]
+    slopes: dict[str, Tensor]
+    biases: float
+
+    def begin(self, target: Address, times: float, stops: Collection[str]) -> None:
+        """From one number, without the rest of its tensor."""
+        trace = self.doubled.trace
+        symbol, fixed = trace.layout.one_cell(target)
+        place = tuple(fixed[axis] for axis in symbol.axes)
+        if symbol.address not in self.carried:
+            raise InputError(_refuse(target))
+        if any(change.covers(place) for change in trace.overrides(target)):
+            raise InputError(f"A change put {target} there, so nothing carried it. Undo it, or choose another number.")
+        if symbol.address in stops:
+            slope = torch.zeros(trace.shape(symbol.address), dtype=torch.float64)
+            slope[place] = times
+            self._add(symbol.address, slope)
+        else:
+            slope = torch.full((), times, dtype=torch.float64)
+            self.pass_through(self.carried[symbol.address], slope, {axis: range(i, i + 1) for axis, i in fixed.items()})
+
+    def pass_through(self, step: Step, slope: Tensor, at: At = {}) -> None:  # noqa: B006 - never written to
+        """From a step's result (its cells `at`), whose slope is given, to its operands."""
+        with torch.enable_grad():
+            leaves = {
+                leaf.address: self.doubled[leaf.address].clone().requires_grad_()
+                for leaf in step.leaves
+                if leaf.address in self.carried
+            }
+            own = torch.ones((), dtype=torch.float64, requires_grad=True)
+            result = Carry(self.doubled, leaves, own).read(step.expr, at)
+            wanted = [*leaves.values(), own]
+            slopes = torch.autograd.grad(result, wanted, slope.expand(result.shape), allow_unused=True)
+        *of_leaves, of_own = (torch.zeros_like(x) if s is None else s for x, s in zip(wanted, slopes, strict=True))
+        self.biases += float(of_own)
+        for address, found in zip(leaves, of_leaves, strict=True):
+            self._add(address, found)
+
+    def _add(self, address: str, slope: Tensor) -> None:
+        self.slopes[address] = self.slopes[address] + slope if address in self.slopes else slope
+
+    def undo_changes(self, step: Step, slope: Tensor) -> Tensor:
+        """The slope with what the step computes, where changes put other numbers: these came from no token."""
+        for change in reversed(self.doubled.trace.overrides(step.address)):
+            slope, numbers = slope.clone(), torch.tensor(change.numbers, dtype=torch.float64)
+            if not change.times:
+                self.biases += float((slope[change.index] * numbers).sum())
+            slope[change.index] = slope[change.index] * numbers if change.times else 0
+        return slope
+
+
+def carry_forward(doubled: Doubled, needed: Collection[str]) -> Iterator[tuple[str, Tensor]]:
+    """The parts of these tensors by address, in the order computed: (source, *axes), the biases' behind the tokens'.
+
+    Raises InputError for an input of more than MOST_TOKENS tokens, and for what nothing carries.
+    """
+    trace = doubled.trace
+    count, carried = len(trace.encoding), list_carried(trace.program)
+    if count > MOST_TOKENS:
+        raise InputError(
+            f"The parts of {count} tokens would take much memory: at most {MOST_TOKENS} can be told apart. "
+            "Choose a shorter text."
+        )
+    for address in needed:
+        if address not in carried:
+            raise InputError(_refuse(Address(address)))
+    source = find_source(trace.program)
+    steps = _list_between(carried, needed)
+    left = Counter(leaf.address for step in steps for leaf in step.leaves)
+    own = torch.zeros(count + 1, dtype=torch.float64)
+    own[-1] = 1
+    parts: dict[str, Tensor] = {}
+    for step in steps:
+        if step.address == source:
+            parts[source] = _begin(doubled[source])
+        else:
+            mine = {leaf.address: parts[leaf.address] for leaf in step.leaves if leaf.address in parts}
+            parts[step.address] = _change_parts(trace, step, _carry_all(doubled, step, mine, own))
+        left.subtract(leaf.address for leaf in step.leaves)
+        if step.address in needed:
+            yield step.address, parts[step.address]
+        for address in [address for address in parts if left[address] == 0]:
+            del parts[address]
+
+
+def _begin(start: Tensor) -> Tensor:
+    """(source, token, hidden) of (token, hidden): every row is its own token's."""
+    count = len(start)
+    parts = start.new_zeros(count + 1, *start.shape)
+    parts[torch.arange(count), torch.arange(count)] = start
+    return parts
+
+
+def _carry_all(doubled: Doubled, step: Step, parts: Mapping[str, Tensor], own: Tensor) -> Tensor:
+    """A step's parts of those of its operands, all sources at once."""
+
+    def carry(mine: dict[str, Tensor], biased: Tensor) -> Tensor:
+        return Carry(doubled, mine, biased).read(step.expr)
+
+    return torch.vmap(carry, randomness="same")(dict(parts), own)
+
+
+def _change_parts(trace: Trace, step: Step, parts: Tensor) -> Tensor:
+    """The parts with what changes put in place of the step's numbers, which came from no token."""
+    for change in trace.overrides(step.address):
+        parts, numbers = parts.clone(), torch.tensor(change.numbers, dtype=torch.float64)
+        index = (slice(None), *change.index)
+        parts[index] = parts[index] * numbers if change.times else 0
+        if not change.times:
+            parts[(-1, *change.index)] = numbers
+    return parts
+
+
+def _list_between(carried: Mapping[str, Step], needed: Collection[str]) -> list[Step]:
+    """The carried steps that these are made from, in the order computed, and they themselves."""
+    found, wanted = list[Step](), set(needed)
+    for address, step in reversed([*carried.items()]):
+        if address in wanted:
+            found.append(step)
+            wanted.update(leaf.address for leaf in step.leaves)
+    return found[::-1]
+
+
+def _refuse(target: Address) -> str:
+    return (
+        f"{target} is no sum of parts of the tokens: ids, attention weights and shares are held as they are. "
+        "Choose a hidden state or a logit, such as cls.predictions.decoder[token=2,vocab=7]."
+    )

@@ -1,0 +1,85 @@
+"""Who wrote a number: what each head, each feed-forward block, the embeddings and the biases add to it directly.
+
+Directly: through residual sums and LayerNorms alone, whose deviations are held. What a block reads was written by
+blocks below it, and is not followed further. A head's amount is that of its values without their bias (Elhage et al.
+2021).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bertviz_core.analysis.carried import find_source, list_carried, pull_back, read_carried
+from bertviz_core.errors import InputError
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.carry import Carry
+from bertviz_core.formula.steps import Step
+from bertviz_core.programs.names import VALUES, Leaf
+from bertviz_core.tracing.doubled import Doubled
+from bertviz_core.tracing.readonly import lock
+from bertviz_core.tracing.trace import Trace
+
+ACTIVATION = Leaf("intermediate.activation")
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """What the components of a model add to a number.
+
+    heads: (layer, head, token) what each head fetches from each token; blocks: (layer,) of the feed-forward blocks;
+    embeddings: of the vector that the token starts with; biases: of all biases on the way.
+    """
+
+    heads: np.ndarray
+    blocks: np.ndarray
+    embeddings: float
+    biases: float
+
+    @property
+    def total(self) -> float:
+        """All of them together: the number."""
+        return float(self.heads.sum() + self.blocks.sum()) + self.embeddings + self.biases
+
+
+def split_components(trace: Trace, weights: Mapping[Address, float], doubled: Doubled | None = None) -> Components:
+    """What each component adds to a sum of numbers. weights: how many times each cell counts.
+
+    Raises InputError for a number that nothing carries, and for a program whose layers have other parts.
+    """
+    doubled, carried = doubled or read_carried(trace), list_carried(trace.program)
+    layers, source = range(trace.model.config.num_hidden_layers), find_source(trace.program)
+    values = [VALUES.in_layer(layer).path for layer in layers]
+    blocks = [ACTIVATION.in_layer(layer).path for layer in layers]
+    if not carried.keys() >= {*values, *blocks}:
+        raise InputError(
+            "This program's layers have no heads and feed-forward block to tell apart. Choose the program bert."
+        )
+    pulled = pull_back(doubled, weights, {*values, *blocks, source})
+    shares = [_share_values(doubled, carried, address, pulled.slopes.get(address)) for address in values]
+    written = [_share(doubled[address], pulled.slopes.get(address)) for address in blocks]
+    return Components(
+        lock(np.stack([heads.numpy() for heads, _ in shares])),
+        lock(np.array([float(amounts.sum()) for amounts in written])),
+        float(_share(doubled[source], pulled.slopes.get(source)).sum()),
+        pulled.biases + sum(biases for _, biases in shares),
+    )
+
+
+def _share(tensor: Tensor, slope: Tensor | None) -> Tensor:
+    """What each cell of a tensor adds to the number: nothing, where the way back did not come to it."""
+    return torch.zeros_like(tensor) if slope is None else tensor * slope
+
+
+def _share_values(
+    doubled: Doubled, carried: Mapping[str, Step], address: str, slope: Tensor | None
+) -> tuple[Tensor, float]:
+    """(head, token) what a layer's values add, without their bias; and what the bias adds."""
+    values, step = doubled[address], carried[address]
+    nothing = {leaf.address: torch.zeros_like(doubled[leaf.address]) for leaf in step.leaves if leaf.address in carried}
+    bias = Carry(doubled, nothing, torch.ones((), dtype=torch.float64)).read(step.expr)
+    return _share(values - bias, slope).sum(dim=-1), float(_share(bias.expand_as(values), slope).sum())
