@@ -4,7 +4,7 @@ import streamlit as st
 
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
-from bertviz_core.ui.views import predictions, predictions_reason, predictions_words
+from bertviz_core.ui.views import predictions, predictions_carried, predictions_reason, predictions_words
 
 view = open_page(
     "predictions",
@@ -25,6 +25,9 @@ if "cls.predictions.probs" in view.trace:
         predictions_reason.show_all_scores(view, word)
     with whole:
         predictions_reason.show_softmax(view, word)
+    with fold("carried", "**Where from** · what each token carried to the logit") as opened:
+        if opened:
+            predictions_carried.show_where_from(view, word)
     with fold("word", "**Any word** · its rank and probability, and all ranks as a curve") as opened:
         if opened:
             predictions_words.show_any_word(view)

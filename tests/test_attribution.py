@@ -1,7 +1,5 @@
 """Where numbers come from: parts that add up, against plain NumPy, Hugging Face's model and their definitions."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
@@ -16,6 +14,7 @@ from bertviz_core.formula.address import read_address
 from bertviz_core.formula.carry import find_slope, passes_zero
 from bertviz_core.formula.functions import GELU, GELU_TANH, RELU, SIGMOID, TANH
 from tests.factory import random_checkpoint
+from tests.token_parts import transcribe_parts
 
 TEXT, PAIR = "the cat sat on [MASK] mat", "do as romans do"
 LAST = "encoder.layer.1.output.LayerNorm"
@@ -64,46 +63,10 @@ def test_both_ways_give_the_same_parts(plain):
     np.testing.assert_allclose([*found.parts, found.biases], forward[:, 5, 3], atol=1e-12)
 
 
-def transcribe(trace, token, word):
-    """The parts of a logit (source,) and its components, in plain NumPy from the weights, one line a formula."""
-    w = {name: tensor.double().numpy() for name, tensor in trace.model.parameters.items()}
-    config, n = trace.model.config, len(trace.tokens)
-    gelu = np.vectorize(lambda z: 0.5 * (1 + math.erf(z / math.sqrt(2))))
-    x = trace["embeddings.LayerNorm"]
-    parts = np.zeros((n, n + 1, x.shape[1]))
-    parts[range(n), range(n)] = x
-
-    def dense(parts, name):
-        parts = parts @ w[f"{name}.weight"]
-        parts[..., -1, :] += w[f"{name}.bias"]
-        return parts
-
-    def norm(parts, name):
-        whole = parts.sum(axis=-2)
-        sigma = np.sqrt(whole.var(axis=-1) + config.layer_norm_eps)[..., None, None]
-        parts = (parts - parts.mean(axis=-1, keepdims=True)) / sigma * w[f"{name}.weight"]
-        parts[..., -1, :] += w[f"{name}.bias"]
-        return parts
-
-    for layer in range(config.num_hidden_layers):
-        at = f"encoder.layer.{layer}"
-        weights, value = trace[f"{at}.attention.self.probs"], dense(parts, f"{at}.attention.self.value")
-        heads = np.split(value, config.num_attention_heads, axis=-1)
-        mixed = [np.einsum("qk,ksd->qsd", a, v) for a, v in zip(weights, heads, strict=True)]
-        context = dense(np.concatenate(mixed, axis=-1), f"{at}.attention.output.dense")
-        parts = norm(parts + context, f"{at}.attention.output.LayerNorm")
-        inner = dense(parts, f"{at}.intermediate.dense")
-        inner *= gelu(inner.sum(axis=1))[:, None]
-        parts = norm(parts + dense(inner, f"{at}.output.dense"), f"{at}.output.LayerNorm")
-    head = dense(parts[token], "cls.predictions.transform.dense")
-    head = norm(head * gelu(head.sum(axis=0)), "cls.predictions.transform.LayerNorm")
-    return dense(head, "cls.predictions.decoder")[:, word]
-
-
 def test_parts_are_those_of_a_transcription(plain):
     _, trace = plain
     found = attribute(trace, TARGETS["masked-lm"])
-    np.testing.assert_allclose([*found.parts, found.biases], transcribe(trace, 5, 9), atol=1e-11)
+    np.testing.assert_allclose([*found.parts, found.biases], transcribe_parts(trace, 5, 9), atol=1e-11)
 
 
 def test_instead_of_another_word_is_the_difference(plain):

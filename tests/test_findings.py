@@ -107,6 +107,20 @@ def test_what_is_known_so_far_is_told_before_the_end(room):
     assert found.value.tolist() == [2.0] * 10 and not found.over and not found.whole
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_thread_that_ended_in_a_mistake_is_started_again_by_whoever_asks(room):
+    room.findings._is_there = lambda _: 1 / 0
+    room.ask("a")
+    thread = room.findings._thread
+    thread.join(LONG)
+    assert not thread.is_alive()
+    room.findings._is_there = lambda _: True
+    room.ask("a")
+    room.let(3)
+    room.settle()
+    assert room.ask("a").whole
+
+
 def test_visitors_take_turns_and_each_ones_own_come_as_asked(room):
     for name in ("a1", "a2"):
         room.ask(name, visitor="a")

@@ -179,5 +179,6 @@ def test_no_other_script_has_a_way_of_its_own():
     del found["shared/numbers.js"]
     assert {name: used for name, used in found.items() if used} == {
         "canvas/sketch.js": ["toFixed"],  # of places
+        "listener/picture.js": ["toFixed", "toFixed"],  # of a sheet's sides in millimetres
         "what_if/strip.js": ["toFixed"],  # of a strength, as a change writes it
     }

@@ -12,7 +12,6 @@ from bertviz_core.formula.address import Address
 from bertviz_core.ui.frame.site import PAGES
 from bertviz_core.ui.panels import moved
 from bertviz_core.ui.views import attention_output
-from bertviz_core.ui.views.heads import _tell_lines
 from tests.canvas import look
 from tests.factory import random_checkpoint
 from tests.test_put import opened
@@ -46,17 +45,6 @@ def test_the_chosen_one_of_two_tokens_is_told_from_the_other_on_every_page(folde
             assert not at.exception and not bare, (page, bare)
             told += said.count("“cat” at position 3")
     assert told > 20
-
-
-def test_a_line_from_a_row_of_equal_weights_leads_to_the_first():
-    even, one = np.full((3, 3), 1 / 3), np.eye(3)
-    assert _tell_lines(one, ()) == "A line leads to each row's largest weight."
-    assert _tell_lines(even, ()) == "A line leads to each row's largest weight; of equal ones to the first."
-    mixed = np.array([[0.5, 0.5, 0], [1, 0, 0], [0, 0, 0]])
-    told = "A line leads to each row's largest weight; of equal ones to the first; from a row whose weights are all 0"
-    assert _tell_lines(mixed, ()).startswith(told)
-    assert "of equal ones" not in _tell_lines(mixed, {0}), "padding has no line"
-    assert "of equal ones" not in _tell_lines(one * np.array([[1], [1], [0]]), ()), "all of a row are 0: no line"
 
 
 def tell(before, after, panel, start, monkeypatch):

@@ -80,7 +80,7 @@ def test_that_there_is_one_head_is_so_before_and_after_a_change(tmp_path):
     before = bv.run(model, "the cat sat")
     after = before.with_changes({"encoder.layer.0.attention.self.value[head=0,key=2]": 0.0})
     assert _write_reason(look(before, after)) == escape_markdown(
-        " Layer 0, head 0 is shown: this model has no other head."
+        "Layer 0, head 0 is shown: this model has no other head."
     )
 
 

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from bertviz_core.formula.dims import AXES
+from bertviz_core.showing.tensors import _tell_missing
 from bertviz_core.ui.frame import choices, state
 from bertviz_core.ui.panels.aligned import Numbers
-from bertviz_core.ui.panels.charts import _note_window
 from bertviz_core.ui.panels.tables import Column, render_table
 
 TINT = r"color-mix\(in srgb,(#123456|var\(--bv-negative\)) 33%,transparent\)"
@@ -56,10 +56,8 @@ def test_names_stand_as_they_are(opens):
 
 def test_what_is_shown_of_a_tensor_is_named_by_its_first_and_last():
     token, hidden = AXES["token"].name, AXES["hidden"].name
-    assert _note_window((12, 384), range(12), range(16, 32), token, hidden) == (
-        "Shown: hidden 16–31 of 384. The download has all values."
-    )
-    assert _note_window((12, 8), range(12), range(8), token, hidden) == ""
+    assert _tell_missing((12, 384), range(12), range(16, 32), token, hidden) == "hidden 16–31 of 384"
+    assert _tell_missing((12, 8), range(12), range(8), token, hidden) == ""
 
 
 def test_in_another_sentence_no_token_is_chosen_or_hidden(monkeypatch):

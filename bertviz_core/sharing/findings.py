@@ -168,7 +168,7 @@ class Findings:
             thread.join(_JOIN_S)
 
     def _start(self) -> None:
-        if self._thread is None and not self._stopping.is_set():
+        if (self._thread is None or not self._thread.is_alive()) and not self._stopping.is_set():
             self._thread = threading.Thread(target=self._go_on, name=THREAD, daemon=True)
             self._thread.start()
             atexit.register(self.stop)

@@ -276,7 +276,10 @@ def keep_unsent() -> Generator[None]:
 def is_connected(session: str) -> bool:
     """Whether a session's browser is connected: what is asked for and bounded is counted only then. Instead: a hook
     for sockets that open and close."""
-    return runtime.exists() and runtime.get_instance().is_active_session(session)
+    try:
+        return runtime.exists() and runtime.get_instance().is_active_session(session)
+    except RuntimeError:  # the server ended in between
+        return False
 
 
 def is_served() -> bool:
