@@ -1,6 +1,7 @@
 """BERT's forward pass with every intermediate recorded, addressed and explained."""
 
 from bertviz_core.analysis.attribution import Attribution, attribute
+from bertviz_core.analysis.patching import Patched, patch
 from bertviz_core.checkpoint.model import Model, load_model
 from bertviz_core.errors import (
     AddressError,
@@ -22,6 +23,6 @@ from bertviz_core.tracing.trace import Trace, run
 
 __all__ = [
     "AddressError", "ArgumentError", "Attribution", "BertvizError", "BusyError", "CheckpointError", "DimsError",
-    "Explanation", "InputError", "Model", "Program", "Step", "Trace", "TraceStore", "TrainingError", "attribute",
-    "load_model", "run", "show_pass", "write_ipynb", "write_script",
+    "Explanation", "InputError", "Model", "Patched", "Program", "Step", "Trace", "TraceStore", "TrainingError",
+    "attribute", "load_model", "patch", "run", "show_pass", "write_ipynb", "write_script",
 ]  # fmt: skip

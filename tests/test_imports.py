@@ -315,6 +315,7 @@ IN_ONE_PLACE = {
     r"\bst\.plotly_chart\b|displayModeBar": ["bertviz_core/ui/frame/chart.py"],
     r"(?<!def )\bparse\(": ["bertviz_core/formula/address.py"],
     r"\bread_address\(": [  # where addresses come in as text: the public face, the URL, a change that somebody wrote
+        "bertviz_core/analysis/patching.py",
         "bertviz_core/formula/address.py",
         "bertviz_core/learning/explaining.py",
         "bertviz_core/tracing/changes.py",

@@ -57,6 +57,15 @@ TOLD = [
     ("input_ids[token=3]:2082", "“rome” at 3 replaced by “school”"),
     ("attention_mask[token=3]:0", "“rome” at 3 masked out"),
     ("encoder.layer.1.output.LayerNorm:skip", "layer 1, LayerNorm after feed-forward skipped"),
+    ("embeddings.LayerNorm[token=3]:noise=7", "LayerNorm after the embeddings, “rome” (3) with noise, seed 7"),
+    (
+        "encoder.layer.1.output.LayerNorm[token=3]:from",
+        "layer 1, LayerNorm after feed-forward, “rome” (3) from the other pass",
+    ),
+    (
+        "encoder.layer.2.attention.self.context:from=head8+head3",
+        "layer 2, head output from head 8 and head 3 of the other pass",
+    ),
     ("encoder.layer.1.output.residual:no-residual", "layer 1, residual sum after feed-forward without its residual"),
     ("encoder.layer.1.intermediate.activation:relu", "layer 1, activation by relu"),
     ("embeddings.LayerNorm.normalized:epsilon=1e-5", "normalized vector after the embeddings with ε = 1e−5"),

@@ -62,6 +62,23 @@ def strength(head, factor):
     )
 
 
+def noise(path, token, seed):
+    """What causal tracing adds: three times as wide as all word embeddings spread."""
+
+    def register(hf):
+        spread = np.std(hf.bert.embeddings.word_embeddings.weight.detach().double().numpy())
+        drawn = np.random.default_rng(seed).normal(0, 3 * spread, HEADS * WIDTH)
+
+        def new(_, __, out):
+            out = out.clone()
+            out[0, token] += torch.tensor(drawn, dtype=out.dtype)
+            return out
+
+        return hf.get_submodule(path).register_forward_hook(new)
+
+    return register
+
+
 def without_residual(path):
     def register(hf):
         seen = {}
@@ -106,6 +123,7 @@ KINDS = {
     "a zeroed head": ({f"{SELF}.probs[head=1]": 0.0}, context(1, 0.0)),
     "a head with uniform attention": ({f"{SELF}.probs[head=1]": "uniform"}, context(1, 1.0)),
     "a head at a part of its strength": ({f"{SELF}.probs[head=2]": "scale=0.3"}, strength(2, 0.3)),
+    "embeddings with noise": ({"embeddings.LayerNorm[token=4]": "noise=7"}, noise("bert.embeddings.LayerNorm", 4, 7)),
     "another token": ({"input_ids[token=4]": 9}, inputs("input_ids", 4, 9)),
     "a masked token": ({"input_ids[token=2]": 4}, inputs("input_ids", 2, 4)),
     "another segment": ({"token_type_ids[token=3]": 1}, inputs("token_type_ids", 3, 1)),

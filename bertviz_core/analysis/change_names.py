@@ -8,7 +8,8 @@ from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.programs.bert import MASK, TOKEN_IDS
 from bertviz_core.programs.names import ATTENTION_WEIGHTS, SELF_ATTENTION
 from bertviz_core.tracing.changes import Value
-from bertviz_core.tracing.rewrites import NO_RESIDUAL, OTHER_EPSILON, SCALE, SKIP, UNIFORM, Rule
+from bertviz_core.tracing.rewrites import FROM, NO_RESIDUAL, NOISE, OTHER_EPSILON, SCALE, SKIP, UNIFORM, Rule
+from bertviz_core.tracing.taken import Taken
 from bertviz_core.tracing.trace import Trace
 
 _NORM = "LayerNorm"
@@ -60,6 +61,8 @@ def name_change(trace: Trace, where: Address, value: Value) -> str:
 
 
 def _name_value(value: Value) -> str:
+    if isinstance(value, Taken) or (isinstance(value, Rule) and value.word == FROM):
+        return _name_taken(value)
     if not isinstance(value, Rule):
         return f"set to {value:g}".replace("-", _MINUS) if isinstance(value, int | float) else "set to other numbers"
     argument = value.argument.replace("-", _MINUS)
@@ -69,5 +72,15 @@ def _name_value(value: Value) -> str:
         SKIP: "skipped",
         SCALE: f"times {argument}",
         OTHER_EPSILON: f"with ε = {argument}",
+        NOISE: f"with noise, seed {argument}",
     }
     return named.get(value.word, f"by {value.text}")
+
+
+def _name_taken(value: Taken | Rule) -> str:
+    """That numbers come from the other pass, and which of its heads or tokens they are."""
+    argument = (value.rule if isinstance(value, Taken) else value).argument
+    if argument.isdecimal():
+        return f"from token {argument} of the other pass"
+    heads = " and ".join(argument.replace("head", "head ").split("+"))
+    return f"from {heads + ' of ' if heads else ''}the other pass"

@@ -9,6 +9,7 @@ import numpy as np
 
 from bertviz_core.analysis.canvas import Faces, Spot
 from bertviz_core.tracing.rewrites import Rule
+from bertviz_core.tracing.taken import Taken
 from bertviz_core.tracing.trace import Trace
 
 
@@ -29,4 +30,6 @@ def _tell_apart(trace: Trace) -> Iterator[bytes]:
     yield repr((model.name, model.revision, model.dtype, encoding)).encode()
     for where, value in sorted(trace.changes.items(), key=lambda change: str(change[0])):
         yield str(where).encode()
-        yield value.text.encode() if isinstance(value, Rule) else np.asarray(value).tobytes()
+        if isinstance(value, Taken):  # another pass is a part of what it is
+            yield repr(value.name).encode()
+        yield value.text.encode() if isinstance(value, Rule | Taken) else np.asarray(value).tobytes()

@@ -15,6 +15,7 @@ from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.shapes import Lookup, Select
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import walk_nodes
+from bertviz_core.tracing.changes import holds
 from bertviz_core.tracing.trace import Trace
 
 _CHOOSING = Lookup, Pick, Select  # nodes that take some cells of a tensor and leave others
@@ -75,7 +76,7 @@ def _mark_made(trace: Trace, cell: Address, path: str) -> tuple[Address, np.ndar
     )
     for override in trace.overrides(path):
         cut = dict(zip(axes, override.index, strict=True))
-        if all(isinstance(cut[axis], slice) or cut[axis] == i for axis, i in place.index):
+        if all(holds(cut[axis], i) for axis, i in place.index):
             made[tuple(cut[axis] for axis, _ in free)] = False
     return place, made & _mark_needed(trace, cell, place, made)
 
@@ -139,7 +140,7 @@ def is_put(trace: Trace, where: Address) -> bool:
     """Whether a change put a number anywhere in a tensor, slice or cell, in place of what its formula gives."""
     fixed, axes = where.at, trace.dims(where.whole)
     return any(
-        all(isinstance(at, slice) or fixed.get(axis, at) == at for at, axis in zip(override.index, axes, strict=True))
+        all(axis not in fixed or holds(at, fixed[axis]) for at, axis in zip(override.index, axes, strict=True))
         for override in trace.overrides(where.path)
     )
 
@@ -148,7 +149,10 @@ def is_put_throughout(trace: Trace, where: Address) -> bool:
     """Whether one change put numbers everywhere in a tensor, slice or cell."""
     fixed, axes = where.at, trace.dims(where.whole)
     return any(
-        all(isinstance(at, slice) or fixed.get(axis) == at for at, axis in zip(override.index, axes, strict=True))
+        all(
+            at == slice(None) or (axis in fixed and holds(at, fixed[axis]))
+            for at, axis in zip(override.index, axes, strict=True)
+        )
         for override in trace.overrides(where.path)
     )
 

@@ -6,8 +6,10 @@ import numpy as np
 
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import KEY, TOKEN
+from bertviz_core.tracing.changes import Value
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.rewrites import OTHER_EPSILON, Rule
+from bertviz_core.tracing.taken import Taken
 from bertviz_core.tracing.trace import Trace
 
 # Of a parameter, or a number that a change puts: BERT's widest sums of such numbers, squared for a variance, stay below
@@ -30,10 +32,16 @@ def find_overflow(trace: Trace) -> Address | None:
 
 def _is_suspect(trace: Trace) -> bool:
     """Whether a large number goes in, or a LayerNorm divides by less than it should."""
-    return trace.model.largest > _TAME or any(
-        value.word == OTHER_EPSILON if isinstance(value, Rule) else bool(np.max(np.abs(value), initial=0.0) > _TAME)
-        for value in trace.changes.values()
-    )
+    return trace.model.largest > _TAME or any(map(_is_wild, trace.changes.values()))
+
+
+def _is_wild(value: Value) -> bool:
+    """Whether a change may put a large number into the pass."""
+    if isinstance(value, Taken):  # numbers of a pass whose own model is suspect, or they are as tame as that is
+        return True
+    if isinstance(value, Rule):
+        return value.word == OTHER_EPSILON
+    return bool(np.max(np.abs(value), initial=0.0) > _TAME)
 
 
 def _search(trace: Trace) -> str:

@@ -94,9 +94,13 @@ def write_step(trace: Trace, step: Step) -> Iterator[str]:
     for i, override in enumerate(trace.overrides(step.address)):
         if not i:
             yield f"{name} = {name}.clone()"
-        place = ", ".join(":" if isinstance(at, slice) else str(at) for at in override.index) or "..."
-        does = "*=" if override.times else "="
+        place = ", ".join(map(_write_index, override.index)) or "..."
+        does = "*=" if override.times else "+=" if override.plus else "="
         yield f"{name}[{place}] {does} {_write_amount(override.numbers)}  # changed"
+
+
+def _write_index(at: int | slice) -> str:
+    return str(at) if isinstance(at, int) else ":" if at == slice(None) else f"{at.start}:{at.stop}"
 
 
 def _write_amount(value: np.ndarray) -> str:

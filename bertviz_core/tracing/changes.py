@@ -7,6 +7,7 @@ A change is an address and what shall stand there: a number, an array of the add
 from __future__ import annotations
 
 import math
+import re
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,17 +25,21 @@ from bertviz_core.formula.steps import INPUT, PARAMETER, Program
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.layout import Layout
 from bertviz_core.tracing.readonly import lock
-from bertviz_core.tracing.rewrites import DECIMAL, PUTTING, REWRITES, SCALE, UNIFORM, Rule, rewrite
+from bertviz_core.tracing.rewrites import DECIMAL, FROM, NOISE, PUTTING, REWRITES, SCALE, UNIFORM, Rule, rewrite
+from bertviz_core.tracing.taken import MOST_NUMBERS, Taken, list_taken
 
 RULES = {
     UNIFORM: f"the same attention weight for every token except padding (…{ATTENTION_WEIGHTS.path})",
     f"{SCALE}=0.5": "a number of times what it was (any tensor, slice or cell of a step)",
+    f"{NOISE}=7": "three times the spread of all word embeddings, drawn with this seed, added (embeddings…)",
     **REWRITES,
 }
 MOST = 100  # changes in a list that somebody wrote
+NOISY = "embeddings."  # how the addresses begin to which noise can be added
+_WORDS = "embeddings.word_embeddings.weight"
 _BETWEEN, _BECOMES = "~", ":"
 
-Value = float | np.ndarray | Rule
+Value = float | np.ndarray | Rule | Taken
 Changes = Mapping[Address, Value]
 Asked = Mapping[Where, Value] | Mapping[Address, Value] | Mapping[str, float | np.ndarray | str]  # as they come in
 Listed = Mapping[Where, Value]  # as somebody wrote them; what is no address is text, to be named where it is refused
@@ -42,7 +47,8 @@ Listed = Mapping[Where, Value]  # as somebody wrote them; what is no address is 
 
 @dataclass(frozen=True, eq=False)
 class Override:
-    """Numbers that stand in a tensor in place of what its step computes, or, with `times`, that this is multiplied by.
+    """Numbers that stand in a tensor in place of what its step computes, or, with `times`, that this is multiplied by,
+    or, with `plus`, that are added to it.
 
     index: where, as PyTorch indexes.
     """
@@ -50,11 +56,13 @@ class Override:
     index: tuple[int | slice, ...]
     numbers: np.ndarray
     times: bool = False
+    plus: bool = False
 
     def apply(self, tensor: torch.Tensor) -> None:
         """Put the numbers into a tensor that nobody else holds."""
         numbers = torch.tensor(self.numbers, dtype=tensor.dtype)
-        tensor[self.index] = tensor[self.index] * numbers if self.times else numbers
+        was = tensor[self.index]
+        tensor[self.index] = was * numbers if self.times else was + numbers if self.plus else numbers
 
     def within(self, tokens: range) -> Override | None:
         """What there is of it in these rows alone, of a tensor whose first axis is the token."""
@@ -64,7 +72,12 @@ class Override:
         return replace(self, index=(token - tokens.start, *rest)) if token in tokens else None
 
     def covers(self, cell: Sequence[int]) -> bool:
-        return all(isinstance(at, slice) or at == i for at, i in zip(self.index, cell, strict=True))
+        return all(holds(at, i) for at, i in zip(self.index, cell, strict=True))
+
+
+def holds(at: int | slice, i: int) -> bool:
+    """Whether an index, or a run of them, has this place."""
+    return at == i if isinstance(at, int) else (at.start or 0) <= i and (at.stop is None or i < at.stop)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,23 +111,41 @@ def plan_changes(layout: Layout, encoding: Encoding, changes: Changes) -> Plan:
         if isinstance(value, Rule) and value.word not in PUTTING:
             layout = replace(layout, program=_change_formula(layout, where, value))
             continue
-        override = _make_override(layout, encoding, where, value)
-        overrides[symbol.address] = (*overrides.get(symbol.address, ()), override)
+        made = make_overrides(layout, encoding, where, value)
+        overrides[symbol.address] = (*overrides.get(symbol.address, ()), *made)
         if symbol.kind == INPUT:
-            encoding = _change_input(layout, encoding, symbol.address, override)
+            encoding = _change_input(layout, encoding, symbol.address, made[0])
+    _check_taken(changes, overrides)
     return Plan(layout.program, encoding, overrides, layout.program.reached(starts))
 
 
-def _make_override(layout: Layout, encoding: Encoding, where: Address, value: Value) -> Override:
+def _check_taken(changes: Changes, overrides: Mapping[str, tuple[Override, ...]]) -> None:
+    """What is taken from other passes stays in memory: it has a bound."""
+    paths = {where.path for where, value in changes.items() if isinstance(value, Taken)}
+    taken = sum(override.numbers.size for path in paths for override in overrides[path])
+    if taken > MOST_NUMBERS:
+        raise InputError(
+            f"A list of changes can take {MOST_NUMBERS} numbers from another pass, and these are {taken}. Undo some."
+        )
+
+
+def make_overrides(layout: Layout, encoding: Encoding, where: Address, value: Value) -> list[Override]:
     """What a number, an array or a rule that puts numbers puts at an address."""
     index = layout.index(where)
+    if isinstance(value, Taken):
+        parts = list_taken(layout, where, value)
+        return [Override(place, _check_finite(layout, where, numbers)) for place, numbers in parts]
     if not isinstance(value, Rule):
-        return Override(index, _check_numbers(layout, where, value))
+        return [Override(index, _check_numbers(layout, where, value))]
     if value.word == SCALE:
-        return Override(index, _read_factor(layout, where, value), times=True)
+        return [Override(index, _read_factor(layout, where, value), times=True)]
+    if value.word == NOISE:
+        return [Override(index, _draw_noise(layout, where, value), plus=True)]
+    if value.word == FROM:
+        raise InputError(f"{FROM} takes numbers of another pass, and there is none. Choose what to compare with first.")
     if value.argument:
         raise InputError(f"{UNIFORM} takes no number. Leave out what stands behind it.")
-    return Override(index, _spread_evenly(layout, encoding, where))
+    return [Override(index, _spread_evenly(layout, encoding, where))]
 
 
 def _sort_inputs_first(layout: Layout, changes: Changes) -> list[tuple[Address, Value]]:
@@ -162,7 +193,7 @@ def _take_value(value: Value | str | torch.Tensor) -> Value:
 
 def hold_value(value: Value) -> Value:
     """A change's value as it was given, whatever becomes of the caller's array."""
-    return value if isinstance(value, Rule) or not np.ndim(value) else lock(np.array(value, dtype=np.float64))
+    return value if isinstance(value, Rule | Taken) or not np.ndim(value) else lock(np.array(value, dtype=np.float64))
 
 
 def _read_where(text: str) -> Where:
@@ -209,7 +240,7 @@ def _read_value(text: str) -> Value:
 
 
 def _write_value(value: Value) -> str:
-    if isinstance(value, Rule):
+    if isinstance(value, Rule | Taken):
         return value.text
     return "array" if np.ndim(value) else f"{value:.9g}"
 
@@ -222,12 +253,7 @@ def _check_numbers(layout: Layout, where: Address, value: float | np.ndarray) ->
             f"{where} can be set to a number, an array of numbers or a rule; {reprlib.repr(value)} is not one of "
             "them. Give a number."
         ) from None
-    dtype = layout.model.dtype
-    if not (np.abs(numbers) <= torch.finfo(dtype).max).all():
-        raise InputError(
-            f"{where} can only be set to finite numbers, up to {torch.finfo(dtype).max:.3g} in size, not to "
-            f"{reprlib.repr(value)}. Choose a smaller number."
-        )
+    _check_finite(layout, where, numbers)
     shape = layout.shape(where)
     if numbers.shape not in ((), shape):
         raise InputError(
@@ -235,6 +261,29 @@ def _check_numbers(layout: Layout, where: Address, value: float | np.ndarray) ->
             "an array of its shape."
         )
     return lock(numbers)
+
+
+def _check_finite(layout: Layout, where: Address, numbers: np.ndarray) -> np.ndarray:
+    dtype = layout.model.dtype
+    if not (np.abs(numbers) <= torch.finfo(dtype).max).all():
+        raise InputError(
+            f"{where} can only be set to finite numbers, up to {torch.finfo(dtype).max:.3g} in size, not to "
+            f"{reprlib.repr(numbers.tolist() if numbers.ndim == 0 else numbers)}. Choose a smaller number."
+        )
+    return lock(numbers)
+
+
+def _draw_noise(layout: Layout, where: Address, rule: Rule) -> np.ndarray:
+    """Normal noise, three times as wide as all word embeddings spread (Meng et al. 2022, causal tracing)."""
+    if not where.path.startswith(NOISY) or layout.located(where)[0].kind == INPUT:
+        raise InputError(f"{NOISE} blurs what the pass begins with. Choose an address that begins with {NOISY}.")
+    if not re.fullmatch(r"[0-9]{1,9}", rule.argument):
+        raise InputError(
+            f"{NOISE} takes a seed, a whole number, not {rule.argument[:40]!r}. Write for example {NOISE}=7."
+        )
+    spread = float(layout.model.parameters[_WORDS].double().std(correction=0))
+    drawn = np.random.default_rng(int(rule.argument)).standard_normal(layout.shape(where))
+    return _check_finite(layout, where, 3 * spread * np.asarray(drawn))
 
 
 def _read_factor(layout: Layout, where: Address, rule: Rule) -> np.ndarray:

@@ -15,8 +15,9 @@ from bertviz_core.formula.steps import RESIDUAL, Program, Step, replace_nodes, w
 from bertviz_core.programs.config import ACTIVATIONS
 
 NO_RESIDUAL, SKIP, OTHER_EPSILON = "no-residual", "skip", "epsilon"
-UNIFORM, SCALE = "uniform", "scale"  # rules as well, though no formulas: they put numbers
-PUTTING = frozenset({UNIFORM, SCALE})
+UNIFORM, SCALE, NOISE = "uniform", "scale", "noise"  # rules as well, though no formulas: they put numbers
+FROM = "from"  # puts those of another pass, which has to be given with it
+PUTTING = frozenset({UNIFORM, SCALE, NOISE, FROM})
 REWRITES: Mapping[str, str] = {
     **{name: f"{name} as the activation (…activation)" for name in ACTIVATIONS},
     NO_RESIDUAL: "only the sub-layer's output, without the residual connection (…residual)",
@@ -70,7 +71,7 @@ def rewrite(program: Program, step: Step, rule: Rule) -> Step:
 
 
 def _refuse_rule(rule: str) -> str:
-    rules = (*REWRITES, f"{SCALE}=0.5", UNIFORM)
+    rules = (*REWRITES, f"{SCALE}=0.5", f"{NOISE}=7", FROM, UNIFORM)
     near = get_close_matches(rule, rules, n=1)
     return f"{rule!r} is neither a number nor a rule. The rules are {', '.join(rules[:-1])} and {rules[-1]}." + (
         f" Did you mean {near[0]}?" if near else ""

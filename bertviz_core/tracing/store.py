@@ -19,6 +19,7 @@ from bertviz_core.sharing.threads import CORES, Shares
 from bertviz_core.tracing.changes import Asked, Changes, take_changes
 from bertviz_core.tracing.inputs import encode
 from bertviz_core.tracing.rewrites import Rule
+from bertviz_core.tracing.taken import Taken
 from bertviz_core.tracing.trace import Cache, Trace, run
 
 Key = tuple[object, ...]
@@ -46,7 +47,7 @@ class _Pending:
 def _check_kept(changes: Changes) -> Changes:
     """The same, if a pass can be found again by them. Raises ArgumentError otherwise."""
     for address, value in changes.items():
-        if not isinstance(value, Rule | Real):
+        if not isinstance(value, Rule | Real | Taken):
             raise ArgumentError.of(
                 f"In a store {address} can only be set to a number or a rule",
                 value,

@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 import streamlit as st
 
 from bertviz_core.sharing.findings import Found, Work
+from bertviz_core.tracing.identity import name_pass
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.loading import load_component
 from bertviz_core.ui.components.selectors import expand
@@ -51,21 +52,6 @@ class Wanted(Generic[T]):
     @property
     def _key(self) -> tuple[object, ...]:
         return (*self.name, *(name_pass(self.trace) if self.trace else ()))
-
-
-def name_pass(trace: Trace) -> tuple[object, ...]:
-    """What tells one pass from all others, also from one made again: not its own number."""
-    model, encoding = trace.model, (trace.before or trace).encoding
-    return (
-        model.name,
-        model.revision,
-        model.dtype,
-        encoding.ids,
-        encoding.segments,
-        encoding.mask,
-        trace.program.name,
-        tuple(trace.changes.items()),
-    )
 
 
 @st.fragment

@@ -28,9 +28,10 @@ from bertviz_core.formula.numbers import format_number, format_percent, format_s
 from bertviz_core.formula.steps import FFN
 from bertviz_core.formula.texts import write_count
 from bertviz_core.sharing.findings import Found
+from bertviz_core.tracing.identity import name_pass
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import style
-from bertviz_core.ui.frame.findings import WAITS, Wanted, name_pass, show_finding, tell_progress
+from bertviz_core.ui.frame.findings import WAITS, Wanted, show_finding, tell_progress
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks, table_html

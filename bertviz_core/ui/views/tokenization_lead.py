@@ -16,10 +16,11 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.sharing.findings import Found
+from bertviz_core.tracing.identity import name_pass
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import style
-from bertviz_core.ui.frame.findings import Wanted, name_pass, show_finding, tell_progress
+from bertviz_core.ui.frame.findings import Wanted, show_finding, tell_progress
 from bertviz_core.ui.frame.keys import MASK
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.told import offer_number
