@@ -1,13 +1,13 @@
 """An interactive visual explorer of BERT: `streamlit run app.py`."""
 
 from base64 import b64encode
-from pathlib import Path
 
 import streamlit as st
 
 from edge.inside import is_run_of_visitor
+from edge.package import PACKAGE
 
-ICON = Path(__file__).parent / "bertviz_core" / "ui" / "frame" / "icon.png"
+ICON = PACKAGE / "ui" / "frame" / "icon.png"
 
 
 @st.cache_resource(show_spinner="The server has just started and loads the model. This page goes on by itself …")

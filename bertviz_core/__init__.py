@@ -20,9 +20,10 @@ from bertviz_core.formula.steps import Program, Step
 from bertviz_core.showing import show_pass  # from here on values show themselves in notebooks
 from bertviz_core.tracing.store import TraceStore
 from bertviz_core.tracing.trace import Trace, run
+from bertviz_core.version import __version__
 
 __all__ = [
     "AddressError", "ArgumentError", "Attribution", "BertvizError", "BusyError", "CheckpointError", "DimsError",
     "Explanation", "InputError", "Model", "Patched", "Program", "Step", "Trace", "TraceStore", "TrainingError",
-    "attribute", "load_model", "patch", "run", "show_pass", "write_ipynb", "write_script",
+    "__version__", "attribute", "load_model", "patch", "run", "show_pass", "write_ipynb", "write_script",
 ]  # fmt: skip

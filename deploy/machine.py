@@ -8,8 +8,10 @@ import runpy
 from collections.abc import Callable
 from pathlib import Path
 
+from edge.package import PACKAGE
+
 # The app's own account of memory, run as a file: an import would bring PyTorch into the parent of all processes.
-_APP = runpy.run_path(str(Path(__file__).parents[1] / "bertviz_core" / "sharing" / "machine.py"))
+_APP = runpy.run_path(str(PACKAGE / "sharing" / "machine.py"))
 count_bytes: Callable[[Path], int] = _APP["count_bytes"]
 PROCESS_BYTES = 1_000_000_000  # that a process and its trainings should have: a warm one holds 400 MB
 LEAST: int = _APP["LEAST"]

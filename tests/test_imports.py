@@ -16,7 +16,7 @@ LONGEST = 360  # lines of a file
 # Every package, in levels: a module imports from its own package and from the levels before it, never from a package
 # beside its own or from one that comes later.
 LEVELS = (
-    (f"{CORE}.errors", EDGE),
+    (f"{CORE}.errors", f"{CORE}.version", EDGE),
     (f"{CORE}.formula", f"{CORE}.sharing", ROOMS_OF_CLASSES),
     (f"{CORE}.programs",),
     (f"{CORE}.checkpoint",),
@@ -31,7 +31,7 @@ LEVELS = (
     (f"{CORE}.ui.walk",),
     (f"{CORE}.ui.panels",),
     (f"{CORE}.ui.views",),
-    ("pages", "app"),
+    ("pages", "app", f"{CORE}.__main__"),
 )
 ROOMS = tuple(room for level in LEVELS for room in level)
 DOORS = (CORE, f"{CORE}.ui")  # what holds rooms, and has nothing of its own but an __init__

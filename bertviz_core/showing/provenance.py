@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from urllib.parse import urlencode
 
 from bertviz_core.analysis.predictions import find_masks
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import Trace
+from bertviz_core.version import __version__
 
 _APP = "http://localhost:8501"  # where `streamlit run app.py` serves it
-_DISTRIBUTION = "bert-every-number"
-
-
-def find_version() -> str:
-    """The version that is installed; "unreleased" where the project runs from its source alone."""
-    try:
-        return version(_DISTRIBUTION)
-    except PackageNotFoundError:
-        return "unreleased"
 
 
 def tell_model(trace: Trace) -> str:
     """Which weights, and by which version of this project they were run."""
     model = trace.model
     name = Path(model.name).name if Path(model.name).is_absolute() else model.name  # whose folder it is tells nothing
-    return f"{name} · weights {model.digest} · BERT, every number {find_version()}"
+    return f"{name} · weights {model.digest} · BERT, every number {__version__}"
 
 
 def join_tokens(trace: Trace) -> str:

@@ -40,7 +40,7 @@ class Taken:
     """What another pass has at the same address, at the tokens that are matched with those here.
 
     rule: as somebody wrote it, `from`, `from=3` for the other pass's token 3, or `from=head8` for a head's columns of
-    `…attention.self.context`; pairs: in the order of the tokens here; name: tells the other pass from all others.
+    the context of a layer; pairs: in the order of the tokens here; name: tells the other pass from all others.
     """
 
     rule: Rule
@@ -121,7 +121,7 @@ def _list_parts(
     if len(tokens) > 1:
         raise InputError(
             f"{where.path} has a number for each two tokens, and those of the two passes are not the same. Take "
-            "what each token has by itself, such as …attention.self.context."
+            f"what each token has by itself, such as …{CONTEXT.path}."
         )
     columns = _list_columns(layout, where, taken)
     for here, there in _match(where, taken, fixed.get(tokens[0])):

@@ -7,6 +7,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -56,7 +57,7 @@ from bertviz_core.ui.frame.words import render_text
 
 _early = load_component("early")
 _LONGEST_TOLD = 80  # characters of what stands in for what was typed
-_ICON = "bertviz_core/ui/frame/icon.png"
+_ICON = str(Path(__file__).with_name("icon.png"))
 
 
 def run_app(show_drawer: Callable[[View], None]) -> None:
