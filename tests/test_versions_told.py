@@ -1,0 +1,25 @@
+"""The version and its day, wherever they are written by hand."""
+
+import re
+from datetime import date
+from pathlib import Path
+
+import bertviz_core as bv
+
+ROOT = Path(__file__).parents[1]
+
+
+def read(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_the_citation_and_the_changes_are_of_this_version_and_one_day():
+    (version, day), *_ = re.findall(r"^## (\S+) \((\S+)\)$", read("CHANGELOG.md"), re.MULTILINE)
+    cited = dict(re.findall(r"^([a-z-]+): (.+)$", read("CITATION.cff"), re.MULTILINE))
+    assert (version, version, day) == (bv.__version__, cited["version"], cited["date-released"])
+    assert date.fromisoformat(day)
+    assert cited["license"] == "Apache-2.0" and "Apache License" in read("LICENSE")
+
+
+def test_the_workflow_runs_all_checks():
+    assert "run: bash .ci/run" in read(".github/workflows/checks.yml")
