@@ -13,6 +13,7 @@ from bertviz_core.analysis.gradients import integrate_gradients
 from bertviz_core.formula.address import read_address
 from bertviz_core.formula.carry import find_slope, passes_zero
 from bertviz_core.formula.functions import GELU, GELU_TANH, RELU, SIGMOID, TANH
+from bertviz_core.tracing.changes import Override
 from tests.factory import random_checkpoint
 from tests.token_parts import transcribe_parts
 
@@ -144,6 +145,7 @@ def test_a_slope_is_that_of_a_line_through_zero():
         {"encoder.layer.1.output.residual": "no-residual"},
         {"input_ids[token=1]": 9},
         {"embeddings.LayerNorm[token=4,hidden=2]": 3.0},
+        {"embeddings.LayerNorm[token=2]": "noise=7"},
     ],
     ids=str,
 )
@@ -153,6 +155,19 @@ def test_after_a_change_parts_still_add_up(plain, changes):
     np.testing.assert_allclose(found.total, trace[TARGETS["masked-lm"]], atol=1e-11)
     for address, parts in carry_forward(read_carried(trace), {LAST}):
         np.testing.assert_allclose(parts.sum(dim=0), trace[address], atol=1e-11)
+
+
+def test_noise_in_a_layer_came_from_no_token(plain, monkeypatch):
+    """None can be asked for there: what is added counts as what is put does, and leaves the parts below it."""
+    where = "encoder.layer.0.output.dense"
+    trace = plain[1].with_changes({f"{where}[token=2,hidden=5]": float(plain[1][where][2, 5]) + 0.5})
+    added = Override((2, 5), np.array(0.5), plus=True)
+    monkeypatch.setattr(trace, "overrides", lambda address: (added,) if str(address) == where else ())
+    found, put = attribute(trace, TARGETS["masked-lm"]), trace[TARGETS["masked-lm"]]
+    np.testing.assert_allclose(found.parts.sum() + found.biases, put, atol=1e-11)
+    ((_, parts),) = carry_forward(read_carried(trace), {where})
+    np.testing.assert_allclose(parts.sum(dim=0), trace[where], atol=1e-11)
+    assert abs(parts[:-1, 2, 5]).min() > 0
 
 
 @pytest.mark.parametrize("program", ["forward-pass-note", "definition", "formula-post", "encoder-article"])

@@ -21,6 +21,7 @@ from bertviz_core.formula.carry import Carry, is_carried
 from bertviz_core.formula.cells import At
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Program, Step
+from bertviz_core.tracing.changes import Override
 from bertviz_core.tracing.doubled import Doubled
 from bertviz_core.tracing.trace import Trace
 
@@ -130,10 +131,10 @@ class _Way:
     def undo_changes(self, step: Step, slope: Tensor) -> Tensor:
         """The slope with what the step computes, where changes put other numbers: these came from no token."""
         for change in reversed(self.doubled.trace.overrides(step.address)):
-            slope, numbers = slope.clone(), torch.tensor(change.numbers, dtype=torch.float64)
-            if not change.times:
-                self.biases += float((slope[change.index] * numbers).sum())
-            slope[change.index] = slope[change.index] * numbers if change.times else 0
+            times, plus = _split_change(change)
+            slope = slope.clone()
+            self.biases += float((slope[change.index] * plus).sum())
+            slope[change.index] *= times
         return slope
 
 
@@ -191,12 +192,18 @@ def _carry_all(doubled: Doubled, step: Step, parts: Mapping[str, Tensor], own: T
 def _change_parts(trace: Trace, step: Step, parts: Tensor) -> Tensor:
     """The parts with what changes put in place of the step's numbers, which came from no token."""
     for change in trace.overrides(step.address):
-        parts, numbers = parts.clone(), torch.tensor(change.numbers, dtype=torch.float64)
-        index = (slice(None), *change.index)
-        parts[index] = parts[index] * numbers if change.times else 0
-        if not change.times:
-            parts[(-1, *change.index)] = numbers
+        times, plus = _split_change(change)
+        parts = parts.clone()
+        parts[(slice(None), *change.index)] *= times
+        parts[(-1, *change.index)] += plus
     return parts
+
+
+def _split_change(change: Override) -> tuple[Tensor, Tensor]:
+    """What a change multiplies by and what it adds: a number in place of another is 0 times that one, plus this one."""
+    numbers = torch.tensor(change.numbers, dtype=torch.float64)
+    none = torch.zeros_like(numbers)
+    return (numbers, none) if change.times else (none + float(change.plus), numbers)
 
 
 def _list_between(carried: Mapping[str, Step], needed: Collection[str]) -> list[Step]:
