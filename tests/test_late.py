@@ -11,6 +11,7 @@ from wire import Conversation
 
 from bertviz_core.ui.frame.late import pass_over_late
 from tests.browser import running
+from tests.loops import run_alone
 
 HEADS, LAYERS = "hash of heads", "hash of layers"
 SLOW_APP = """
@@ -113,8 +114,8 @@ def test_what_a_part_asks_for_while_its_page_is_first_drawn_is_answered(tmp_path
     script = tmp_path / "slow.py"
     script.write_text(SLOW_APP, encoding="utf-8")
     with running(tmp_path, str(script)) as url:
-        asyncio.run(press_while_drawn(url))  # what passes over stands there from the first run on
-        assert asyncio.run(press_while_drawn(url)) == ["pressed", "Drawn"]
+        run_alone(press_while_drawn(url))  # what passes over stands there from the first run on
+        assert run_alone(press_while_drawn(url)) == ["pressed", "Drawn"]
 
 
 async def press_while_drawn(url):

@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
+import bertviz_core as bv
 from bertviz_core.ui.components.selectors import expand
 from bertviz_core.ui.frame.site import PAGES
 from tests.browser import App
@@ -180,7 +181,9 @@ def test_the_link_that_is_shared_shows_all(app, fresh):
     app.page.get_by_role("button", name="Share").click()
     menu = app.find(":--popover-body")
     link = menu.locator("code").inner_text()
-    assert parse_qs(urlsplit(link).query) == {"model": ["bundled"], **parse_qs(urlsplit(app.page.url).query)}
+    weights = f"bundled:{bv.load_model().digest}"
+    in_the_bar = parse_qs(urlsplit(app.page.url).query)
+    assert parse_qs(urlsplit(link).query) == {"model": ["bundled"], "weights": [weights], **in_the_bar}
     assert menu.locator(expand(":--image")).bounding_box()["width"] >= 200
     assert menu.get_by_text(f"QR code of {link}").count() == 1
     app.page.keyboard.press("Escape")
