@@ -140,6 +140,7 @@ def test_the_map_and_the_lines_change_with_the_theme(heads):
 
 
 def test_pointing_at_a_token_leaves_its_lines_and_asks_the_server_nothing(heads, rome):
+    heads.await_findings()
     probs, before, everything = rome[PROBS.format(0, 0)], runs(heads), lines(heads)
     assert sorted(everything) == [[q, k] for q, k in np.argwhere(probs >= 0.005).tolist()]
     token(heads, "query", 3).hover()

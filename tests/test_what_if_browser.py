@@ -39,6 +39,7 @@ def test_a_number_is_set_seen_shared_and_undone(attention):
     assert "layer 2, head 1, weight of “[MASK]” (8) on “rome” (3) set to 0.9" in bar(app).inner_text()
     app.follow("Predictions")
     assert app.query["changes"] == f"{CELL}:0.9"
+    app.await_findings()
     with app.rerun():
         bar(app).get_by_text("Difference", exact=True).click()
     assert app.query["show"] == "Difference"
