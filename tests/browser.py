@@ -95,10 +95,6 @@ AWAITED = expand("""before => {
     };
     return Object.keys(awaited).filter(name => awaited[name]);
 }""")
-CALM = """() => {
-    if (window.runs !== window.runsSeen) [window.runsSeen, window.seenAt] = [window.runs, performance.now()];
-    return performance.now() - window.seenAt > 1500;
-}"""
 SETTLED = f"before => ({AWAITED})(before).length === 0"
 
 
@@ -151,10 +147,6 @@ class App:
             self.page.wait_for_function(SETTLED, arg=before, timeout=120_000)
         except Error as error:
             raise AssertionError(f"waited in vain for: {', '.join(self.page.evaluate(AWAITED, before))}") from error
-
-    def await_findings(self) -> None:
-        """Wait until the script has not run by itself for a while: what is found meanwhile has come."""
-        self.page.wait_for_function(CALM, timeout=60_000)
 
     @contextmanager
     def rerun(self):

@@ -7,7 +7,7 @@ from transformers import BertForMaskedLM
 
 import bertviz_core as bv
 from bertviz_core.analysis.attribution import METHODS, attribute
-from bertviz_core.analysis.carried import carry_forward, list_carried, read_carried
+from bertviz_core.analysis.carried import carry_forward, list_carried, measure_carried, read_carried
 from bertviz_core.analysis.components import split_components
 from bertviz_core.analysis.gradients import integrate_gradients
 from bertviz_core.formula.address import read_address
@@ -54,6 +54,13 @@ def test_parts_and_biases_are_the_number(tmp_path, kind, settings, dtype):
     states = [address for address in list_carried(trace.program) if "LayerNorm" in address and "layer" in address]
     for address, parts in carry_forward(read_carried(trace), states):
         np.testing.assert_allclose(parts.sum(dim=0), trace[address], atol=TOLERANCE[dtype])
+
+
+def test_what_taking_a_pass_apart_holds_is_known_before(plain):
+    trace = plain[1]
+    held = read_carried(trace)
+    assert measure_carried(trace) == sum(tensor.nbytes for tensor in held.values())
+    assert measure_carried(bv.run(trace.model, "cat " * 40)) > 4 * measure_carried(trace)
 
 
 def test_both_ways_give_the_same_parts(plain):

@@ -15,6 +15,7 @@ from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame import choices
 from bertviz_core.ui.frame.keys import HEAD, LAYER, WALK
 from tests.browser import PHONE, visit
+from tests.calm import await_findings
 
 pytestmark = pytest.mark.slow
 
@@ -140,7 +141,7 @@ def test_the_map_and_the_lines_change_with_the_theme(heads):
 
 
 def test_pointing_at_a_token_leaves_its_lines_and_asks_the_server_nothing(heads, rome):
-    heads.await_findings()
+    await_findings(heads)
     probs, before, everything = rome[PROBS.format(0, 0)], runs(heads), lines(heads)
     assert sorted(everything) == [[q, k] for q, k in np.argwhere(probs >= 0.005).tolist()]
     token(heads, "query", 3).hover()

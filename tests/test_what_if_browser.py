@@ -6,6 +6,8 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
+from tests.calm import await_findings
+
 pytestmark = pytest.mark.slow
 
 CELL = "encoder.layer.2.attention.self.probs[head=1,query=8,key=3]"
@@ -39,7 +41,7 @@ def test_a_number_is_set_seen_shared_and_undone(attention):
     assert "layer 2, head 1, weight of “[MASK]” (8) on “rome” (3) set to 0.9" in bar(app).inner_text()
     app.follow("Predictions")
     assert app.query["changes"] == f"{CELL}:0.9"
-    app.await_findings()
+    await_findings(app)
     with app.rerun():
         bar(app).get_by_text("Difference", exact=True).click()
     assert app.query["show"] == "Difference"

@@ -8,6 +8,7 @@ place of numbers came from no token, and counts among the biases.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -45,12 +46,19 @@ def list_carried(program: Program) -> dict[str, Step]:
 
 def read_carried(trace: Trace) -> Doubled:
     """The pass in float64, with all tensors that taking it apart needs."""
-    carried = list_carried(trace.program)
-    rows = trace.program.by_rows
+    return Doubled(trace, _list_needed(trace.program))
+
+
+def measure_carried(trace: Trace) -> int:
+    """Bytes that `read_carried` holds: they grow with the text and the model."""
+    return sum(8 * math.prod(trace.shape(address)) for address in _list_needed(trace.program))
+
+
+def _list_needed(program: Program) -> set[str]:
+    """The steps whose tensors are taken apart, and those that are held meanwhile, but what is computed by rows."""
+    carried = list_carried(program)
     needed = {leaf.address for step in carried.values() for leaf in step.leaves} | carried.keys()
-    return Doubled(
-        trace, {address for address in needed if address in trace.program.by_address and address not in rows}
-    )
+    return (needed & program.by_address.keys()) - program.by_rows
 
 
 @dataclass(frozen=True, eq=False)

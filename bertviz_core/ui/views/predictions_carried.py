@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.attribution import Attribution, attribute
+from bertviz_core.analysis.carried import measure_carried
 from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.analysis.predictions import SCORES
 from bertviz_core.errors import InputError
@@ -15,10 +16,12 @@ from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.formula.tex import bracket_negative, take_ends, write_sum
 from bertviz_core.formula.texts import write_count
 from bertviz_core.tracing.remember import remember
+from bertviz_core.ui.frame.resources import take_turn
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 
 _ROWS = 24  # tokens with a bar of their own; of more, those whose parts are largest
+_MOST_BYTES = 64_000_000  # for the time of one answer
 _SOURCE = "Kobayashi et al. 2021; Modarressi et al. 2023, DecompX"
 
 
@@ -66,9 +69,16 @@ def _show_parts(view: View, vocab: int) -> Derived:
 
 
 def _find_parts(view: View, vocab: int) -> Attribution:
-    """The parts of the logit at the chosen token. Remembered."""
+    """The parts of the logit at the chosen token. Remembered. Raises InputError where that would take much memory."""
     trace, target = view.trace, SCORES.fix(token=view.chosen.token, vocab=vocab)
-    return remember(trace, f"carried to {target}", lambda: attribute(trace, target))
+    size = measure_carried(trace)
+    if size > _MOST_BYTES:
+        raise InputError(
+            f"To tell apart what {len(trace.tokens)} tokens carried takes {size / 1e6:,.0f} MB, and a page may take "
+            f"{_MOST_BYTES / 1e6:,.0f}. Choose a shorter text, or use bv.attribute in Python."
+        )
+    with take_turn():
+        return remember(trace, f"carried to {target}", lambda: attribute(trace, target))
 
 
 def _choose_rows(found: Attribution, names: list[str]) -> tuple[list[str], np.ndarray]:
