@@ -1,6 +1,7 @@
 """BERT's forward pass with every intermediate recorded, addressed and explained."""
 
 from bertviz_core.analysis.attribution import Attribution, attribute
+from bertviz_core.analysis.comparing import Comparison, compare
 from bertviz_core.analysis.patching import Patched, patch
 from bertviz_core.checkpoint.model import Model, load_model
 from bertviz_core.errors import (
@@ -23,7 +24,8 @@ from bertviz_core.tracing.trace import Trace, run
 from bertviz_core.version import __version__
 
 __all__ = [
-    "AddressError", "ArgumentError", "Attribution", "BertvizError", "BusyError", "CheckpointError", "DimsError",
-    "Explanation", "InputError", "Model", "Patched", "Program", "Step", "Trace", "TraceStore", "TrainingError",
-    "__version__", "attribute", "load_model", "patch", "run", "show_pass", "write_ipynb", "write_script",
+    "AddressError", "ArgumentError", "Attribution", "BertvizError", "BusyError", "CheckpointError", "Comparison",
+    "DimsError", "Explanation", "InputError", "Model", "Patched", "Program", "Step", "Trace", "TraceStore",
+    "TrainingError", "__version__", "attribute", "compare", "load_model", "patch", "run", "show_pass", "write_ipynb",
+    "write_script",
 ]  # fmt: skip

@@ -1,8 +1,12 @@
-"""Which token of one pass is which of another: by place where there are as many, else by equal word pieces."""
+"""Which token of one pass is which of another: by place where there are as many, else by equal word pieces.
+
+Of two vocabularies, which cut words in other ways: by the letters of equal words that a piece covers.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 
 from bertviz_core.errors import InputError
@@ -11,6 +15,7 @@ from bertviz_core.tracing.trace import Trace
 
 _PAIR = re.compile(r"([0-9]{1,4})-([0-9]{1,4})")
 _BETWEEN = "."
+_INSIDE = "##"  # before a piece that goes on with a word
 
 
 def match_tokens(here: Trace, there: Trace, by_place: bool = False) -> Pairs:
@@ -18,15 +23,43 @@ def match_tokens(here: Trace, there: Trace, by_place: bool = False) -> Pairs:
 
     by_place: whether each token is matched with that at its place, equal or not, where both have as many.
     """
-    own, other = ([trace.tokens[i] for i in trace.encoding.real] for trace in (here, there))
     if by_place and here.encoding.mask == there.encoding.mask:
         return tuple((i, i) for i in range(len(here.tokens)))
-    blocks = SequenceMatcher(None, own, other, autojunk=False).get_matching_blocks()
-    return tuple(
-        (here.encoding.real[block.a + i], there.encoding.real[block.b + i])
-        for block in blocks
-        for i in range(block.size)
-    )
+    if here.model.tokenizer.vocabulary != there.model.tokenizer.vocabulary:
+        return tuple(_match_letters(here, there))
+    own, other = ([trace.tokens[i] for i in trace.encoding.real] for trace in (here, there))
+    return tuple((here.encoding.real[i], there.encoding.real[j]) for i, j in _match_equal(own, other))
+
+
+def _match_equal(own: Sequence[str], other: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The places of equal texts in the same order."""
+    for block in SequenceMatcher(None, own, other, autojunk=False).get_matching_blocks():
+        yield from ((block.a + i, block.b + i) for i in range(block.size))
+
+
+def _match_letters(here: Trace, there: Trace) -> Iterator[tuple[int, int]]:
+    """The pieces that cover the same letters of equal words, however these are written."""
+    own, other = _list_words(here), _list_words(there)
+    for i, j in _match_equal([word for word, _ in own], [word for word, _ in other]):
+        theirs = dict(other[j][1])
+        yield from ((token, theirs[span]) for span, token in own[i][1] if span in theirs)
+
+
+Pieces = list[tuple[tuple[int, int], int]]  # from which letter of the word to before which, and the token's position
+
+
+def _list_words(trace: Trace) -> list[tuple[str, Pieces]]:
+    """Each word without regard to case, with its pieces."""
+    words: list[tuple[str, Pieces]] = []
+    for i in trace.encoding.real:
+        token = trace.tokens[i].casefold()
+        if token.startswith(_INSIDE) and words:
+            word, pieces = words.pop()
+            whole = word + token.removeprefix(_INSIDE)
+            words.append((whole, [*pieces, ((len(word), len(whole)), i)]))
+        else:
+            words.append((token, [((0, len(token)), i)]))
+    return words
 
 
 def write_pairs(pairs: Pairs) -> str:
@@ -42,6 +75,12 @@ def read_pairs(text: str, here: Trace, there: Trace) -> Pairs:
         if match is None:
             raise InputError(f"Matched tokens are written as 0-0.1-3, not {part[:40]!r}. Match the tokens again.")
         found.append((int(match[1]), int(match[2])))
+    return check_pairs(found, here, there)
+
+
+def check_pairs(pairs: Iterable[tuple[int, int]], here: Trace, there: Trace) -> Pairs:
+    """The same pairs in order. Raises InputError where they name a token that is not there, or one twice."""
+    found = tuple(pairs)
     for side, trace, name in ((0, here, "first"), (1, there, "second")):
         tokens = [pair[side] for pair in found]
         if len(set(tokens)) < len(tokens) or not all(token in trace.encoding.real for token in tokens):
