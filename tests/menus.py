@@ -12,11 +12,11 @@ _ASIDE = re.compile(r'<span role="tooltip">.*?</span>|<[^>]*>', re.DOTALL)
 
 @contextmanager
 def open_menus(*kinds):
-    """Draws every card with the menus of these kinds open: "code", "values"."""
+    """Draws every menu of these kinds open: "code" and "values" of each card, the "editor" of the sentence."""
     popover = streamlit.popover
 
     def opened(label, *args, key=None, **kwargs):
-        if key and key.startswith(tuple(f"{kind}-" for kind in kinds)):
+        if key and f"{key}-".startswith(tuple(f"{kind}-" for kind in kinds)):
             streamlit.session_state[key] = True
         return popover(label, *args, key=key, **kwargs)
 

@@ -15,6 +15,7 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import get_shelf, get_store, get_watch
 from bertviz_core.ui.frame.site import PAGES
 from tests.factory import random_checkpoint
+from tests.menus import open_menus
 from tests.often import often
 from tests.test_bad_checkpoints import CONFIG, FILES, TENSORS, TOKENIZER
 from tests.test_pages import title_of
@@ -145,8 +146,10 @@ def press(at, label):
 def still_usable(at):
     field(at.text_input, "Sentence").set_value(GOOD)
     field(at.text_input, "Second sentence (optional)").set_value("")
-    field(at.selectbox, "Model").set_value("bundled")
-    run_again(at)
+    with open_menus("editor"):
+        run_again(at)
+        field(at.selectbox, "Model").set_value("bundled")
+        run_again(at)
     assert said(at) == [] and at.session_state["view"].text == GOOD
     for info in PAGES[1:3]:
         at.switch_page(f"pages/{info.name}.py").run()

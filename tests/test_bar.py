@@ -9,7 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.documents.glossary import GLOSSARY
+from bertviz_core.ui.frame.controls import EXAMPLES
 from tests.factory import random_checkpoint
+from tests.menus import open_menus
 
 APP = str(Path(__file__).parents[1] / "app.py")
 OWN = "yours, 30 steps"
@@ -88,3 +90,16 @@ def test_tokens_stand_in_the_bar_as_they_are():
 def test_a_special_token_in_the_bar_says_what_it_is_and_a_word_of_the_glossary_does_not():
     (chips,) = (each.proto.body for each in opened(text="head").get("html") if 'class="bv-chips"' in each.proto.body)
     assert re.findall(r'title="(.*?)"', chips) == [escape(GLOSSARY["[CLS]"]), escape(GLOSSARY["[SEP]"])]
+
+
+def test_one_can_type_into_the_editor_the_moment_it_opens_and_the_rest_is_made_then():
+    closed = opened(text="A robin is not a [MASK].")
+    fields = {one.label: one.value for one in closed.text_input}
+    assert fields == {"Sentence": "A robin is not a [MASK].", "Second sentence (optional)": ""}
+    with open_menus("editor"):
+        at = opened(text="A robin is not a [MASK].", formulas="column")
+        menus = {one.label: one.value for one in at.selectbox if "-field-" in str(one.key)}
+        assert menus == {"Model": "bundled", "Pad to": "off", "Formulas with tokens as": "column"}
+        assert not {one.label for one in closed.selectbox} & menus.keys()
+        at.button(key="example-1").click().run()
+    assert at.session_state["text"] == EXAMPLES[1].text

@@ -51,7 +51,7 @@ def test_the_sentence_is_edited_over_the_bar_and_an_example_is_a_card(app):
     assert app.query["text"] == "The cat sat."
     app.page.get_by_role("button", name="Edit the sentence", exact=True).click()
     cards = app.page.locator(".st-key-examples").get_by_role("button")
-    assert cards.count() == len(EXAMPLES)
+    expect(cards).to_have_count(len(EXAMPLES))
     with app.rerun():
         cards.filter(has_text=PAIR.pair).click()
     assert (app.query["text"], app.query["pair"]) == (PAIR.text, PAIR.pair)

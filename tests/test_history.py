@@ -14,6 +14,7 @@ from bertviz_core.ui.frame.keys import TOKEN
 from bertviz_core.ui.frame.site import get_page
 from bertviz_core.ui.frame.view import Selection
 from tests.browser import visit as open_tab
+from tests.menus import open_menus
 from tests.test_url import PLACE
 
 # What the server says arrives later, once `window.latency` is set; in order, if that is not changed meanwhile.
@@ -158,7 +159,8 @@ def test_presses_add_up_before_the_first_of_them_is_drawn_and_end_at_the_ends(st
 
 def test_what_a_browser_says_of_the_widgets_of_another_session_is_nobodys_choice():
     def open_app():
-        return AppTest.from_file(str(Path(__file__).parents[1] / "app.py"), default_timeout=60).run()
+        with open_menus("editor"):
+            return AppTest.from_file(str(Path(__file__).parents[1] / "app.py"), default_timeout=60).run()
 
     def list_keys(at):
         return {

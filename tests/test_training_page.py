@@ -19,6 +19,7 @@ from bertviz_core.ui.frame import site
 from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.views.training_run import ask_ahead
 from bertviz_core.ui.views.training_told import find_largest, name_length, name_loss, name_term
+from tests.menus import open_menus
 
 ROOT = Path(__file__).parents[1]
 APP = str(ROOT / "app.py")
@@ -329,9 +330,10 @@ def test_the_trained_model_is_chosen_on_other_pages_and_compared_with_the_untrai
 def test_another_model_in_the_editor_is_compared_with_none(trained):
     trained.query_params.update({"open": "use", "walk": ""})
     trained.run()
-    trained.button(key="training-use-True").click().run()
-    assert trained.query_params["against"] == "yours, untrained"
-    next(one for one in trained.selectbox if one.label == "Model").set_value("bundled").run()
+    with open_menus("editor"):
+        trained.button(key="training-use-True").click().run()
+        assert trained.query_params["against"] == "yours, untrained"
+        next(one for one in trained.selectbox if one.label == "Model").set_value("bundled").run()
     assert not errors(trained) and "against" not in trained.query_params
     assert trained.query_params["model"] == "bundled"  # a model that was named once stays named
 

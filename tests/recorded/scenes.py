@@ -94,7 +94,7 @@ def find_file(name: str) -> Path:
 def record(scene: Scene, folder: Path) -> Iterator[str]:
     """The lines of a scene, page by page. folder: where its checkpoint may be made."""
     model = random_checkpoint(folder / "small", kind=scene.kind, **{**SIZES, **scene.config})
-    with pytest.MonkeyPatch.context() as patch, open_menus("code", "values"):
+    with pytest.MonkeyPatch.context() as patch, open_menus("code", "values", "editor"):
         patch.setenv("BERTVIZ_MODELS", str(model))
         take_time(patch)
         for line in _visit(scene, str(model)):

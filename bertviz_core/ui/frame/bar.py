@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from bertviz_core.documents.glossary import GLOSSARY
 from bertviz_core.formula.texts import shorten
 from bertviz_core.ui.frame import share, site, state, url
+from bertviz_core.ui.frame.controls import show_sentence_editor
 from bertviz_core.ui.frame.keys import LESSON
 from bertviz_core.ui.frame.menu import show_menu
 from bertviz_core.ui.frame.pages_menu import list_pages
@@ -37,7 +38,6 @@ class Bar:
 
     brand: DeltaGenerator
     tokens: DeltaGenerator
-    editor: DeltaGenerator
     place: DeltaGenerator
     actions: DeltaGenerator
 
@@ -51,7 +51,8 @@ class Bar:
                 show_menu("Pages", f"menu-{page}", list_pages, icon=":material/menu:")
             brand = st.container(key="brand", width="content")
             tokens = st.container(key="tokens", width="stretch")
-            editor = st.popover("Edit the sentence", icon=":material/edit:", key="editor", type="tertiary")
+            with st.container(key="editing", width="content"):
+                show_sentence_editor()
             with st.container(key="whole", horizontal=True, width="content", wrap=False, gap=None):
                 for name, says in url.list_queries(_WHOLE_MODEL).items():
                     site.show_link(site.get_page(name), says=says)
@@ -62,7 +63,7 @@ class Bar:
             with actions:
                 own = st.container(width="content")
                 share.show_share()
-        return cls(brand, tokens, editor, place, own)
+        return cls(brand, tokens, place, own)
 
     def show_model(self, name: str) -> None:
         """Whose numbers all pages show, where it is not the model that the visitor finds here."""

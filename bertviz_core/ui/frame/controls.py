@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -43,6 +43,8 @@ EXAMPLES = (
     Example("long words", "Unbelievably, tokenizers split electroencephalography."),
 )
 
+_SENTENCES: tuple[tuple[Key[str], str | None], ...] = ((TEXT, EXAMPLES[0].text), (keys.PAIR, None))  # and what is usual
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -60,24 +62,40 @@ class Asked:
     notation: Notation
 
 
-def show_sentence_editor() -> Asked:
-    """The sentence, the second one, examples, the model, and how formulas are written."""
+def bind_asked() -> Asked:
+    """What is to be run: as the URL has it, and what was last typed or chosen in the editor."""
+    names, _ = list_models()
+    text, pair = (bind_field(key, usual).value for key, usual in _SENTENCES)
+    model, pad = bind_field(MODEL, names[0]).value or names[0], bind_field(PAD).value or NO_PADDING
+    return Asked(text, pair or None, model, pad, state.read(MASK), read_asked(), _bind_notation().value)
+
+
+@st.fragment
+def show_sentence_editor() -> None:
+    """The sentence and the second one; once it is opened also examples, the model, and how formulas are written."""
+    choices.rerun_if_asked()
+    editor = st.popover("Edit the sentence", icon=":material/edit:", key="editor", type="tertiary", on_change="rerun")
+    with editor:
+        _show_sentences()
+        if editor.open:
+            _show_examples()
+            with st.container(key="how-it-is-read", horizontal=True):
+                _show_model()
+                _show_padding()
+                _show_notation()
+
+
+def _show_sentences() -> None:
+    """What one types into the moment that the editor opens, so it is there before."""
     with st.container(key="sentence-line", horizontal=True, vertical_alignment="center", gap="small"):
-        text = _show_sentence(
-            "Sentence", TEXT, "Type a sentence; write [MASK] for a token to predict", EXAMPLES[0].text
-        )
+        _show_sentence("Sentence", *_SENTENCES[0], "Type a sentence; write [MASK] for a token to predict")
         st.html('<button class="bv-run" data-run>Run ↵</button>', width="content")
-    pair = _show_sentence("Second sentence (optional)", keys.PAIR, "A second sentence makes a pair")
-    _show_examples((text, pair))
-    with st.container(key="how-it-is-read", horizontal=True):
-        return Asked(
-            text, pair or None, _show_model(), _show_padding(), state.read(MASK), read_asked(), _show_notation()
-        )
+    _show_sentence("Second sentence (optional)", *_SENTENCES[1], "A second sentence makes a pair")
 
 
-def _show_sentence(label: str, key: Key[str], placeholder: str, usual: str | None = None) -> str:
+def _show_sentence(label: str, key: Key[str], usual: str | None, placeholder: str) -> None:
     field = bind_field(key, usual)
-    return st.text_input(
+    st.text_input(
         label,
         field.value,
         key=field.key,
@@ -89,8 +107,9 @@ def _show_sentence(label: str, key: Key[str], placeholder: str, usual: str | Non
     )
 
 
-def _show_examples(here: tuple[str, str]) -> None:
-    """A card for each: what it shows, and its text. here: the sentences that are read now."""
+def _show_examples() -> None:
+    """A card for each: what it shows, and its text."""
+    here = tuple(state.read(key) for key, _ in _SENTENCES)
     st.caption("or take one of these")
     with st.container(key="examples", gap=None):
         for i, example in enumerate(EXAMPLES):
@@ -99,18 +118,23 @@ def _show_examples(here: tuple[str, str]) -> None:
             st.button(
                 f"**{example.name.capitalize()}** {escape_markdown(text)}{now}",
                 key=f"example-{i}",
-                on_click=choices.use_sentence,
-                args=(example.text, example.pair),
+                on_click=_use_example,
+                args=(example,),
             )
 
 
-def _show_model() -> str:
+def _use_example(example: Example) -> None:
+    choices.use_sentence(example.text, example.pair)
+    choices.ask_for_rerun()
+
+
+def _show_model() -> None:
     names, free = list_models()
     field = bind_field(MODEL, names[0])
     names = (*names, *list_own())
     if not free and field.value not in names:  # the menu cannot say it; what loads the model refuses it, in words
-        return field.value
-    return _show_select(
+        return
+    _show_select(
         "Model",
         MODEL,
         field,
@@ -121,8 +145,8 @@ def _show_model() -> str:
     )
 
 
-def _show_padding() -> str:
-    return _show_select(
+def _show_padding() -> None:
+    _show_select(
         "Pad to",
         PAD,
         bind_field(PAD),
@@ -138,20 +162,20 @@ def _name_padding(wish: str) -> str:
     return "No padding" if wish == NO_PADDING else f"{wish} tokens"
 
 
-def _show_notation() -> Notation:
-    field = bind_field(FORMULAS, options=NOTATIONS)
-    return _show_select(
-        "Formulas with tokens as", FORMULAS, field, NOTATIONS, format_func=_NOTATIONS.__getitem__, width=180
-    )
+def _show_notation() -> None:
+    field = _bind_notation()
+    _show_select("Formulas with tokens as", FORMULAS, field, NOTATIONS, format_func=_NOTATIONS.__getitem__, width=180)
 
 
-def _show_select(label: str, key: Key[T], field: Field[T], options: Sequence[T], **looks: Any) -> T:
+def _bind_notation() -> Field[Notation]:
+    return bind_field(FORMULAS, options=NOTATIONS)
+
+
+def _show_select(label: str, key: Key[T], field: Field[T], options: Sequence[T], **looks: Any) -> None:
     """A menu of the options, and of what was set that is none of them."""
     offered = [*options, *({field.value} - {None, *options})]
     place = offered.index(field.value) if field.value in offered else 0
-    return cast(
-        T, st.selectbox(label, offered, place, key=field.key, on_change=take_field, args=(key,), **looks) or options[0]
-    )
+    st.selectbox(label, offered, place, key=field.key, on_change=take_field, args=(key,), **looks)
 
 
 def _name_model(name: str) -> str:

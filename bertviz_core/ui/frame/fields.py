@@ -49,9 +49,9 @@ def bind_field(key: Key[T], usual: T | None = None, options: Collection[T] = ())
 
 
 def take_field(key: Key[Any]) -> None:
-    """What the widget says is chosen; where that is another sentence or model, nothing among its tokens is.
+    """What the widget, which stands in a fragment, says is chosen: the whole page runs again.
 
-    Another model is compared with none.
+    Where that is another sentence or model, nothing among its tokens is chosen; another model is compared with none.
     """
     made = _MADE.of(key.name)
     count, _ = state.read(made) or (0, None)
@@ -63,6 +63,7 @@ def take_field(key: Key[Any]) -> None:
         choices.forget_tokens()
     elif key == MODEL:
         choices.choose_model(said)
+    choices.ask_for_rerun()
 
 
 def _make_field(key: Key[T], count: int) -> Key[T]:

@@ -25,7 +25,7 @@ from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.loading import load_component
 from bertviz_core.ui.frame import choices, site, state, style, url, what_if
 from bertviz_core.ui.frame.bar import MARKS, NOTHING_BESIDE, Bar, show_map
-from bertviz_core.ui.frame.controls import EXAMPLES, Asked, show_sentence_editor
+from bertviz_core.ui.frame.controls import EXAMPLES, Asked, bind_asked
 from bertviz_core.ui.frame.fair import await_share, is_admitted
 from bertviz_core.ui.frame.findings import Wanted, show_finding
 from bertviz_core.ui.frame.folds import are_many_open
@@ -84,9 +84,8 @@ def _run(show_drawer: Callable[[View], None]) -> None:
     frame = st.container(key="frame", gap=None)
     with frame:
         _early(key="early")  # the browser loads what draws components while the first real one is still worked out
+        asked = bind_asked()
         bar = Bar.open(info.name)
-    with bar.editor:
-        asked = show_sentence_editor()
     bar.show_model(asked.model)
     passed = _run_or_stand_in(info, asked)
     if passed is None:
