@@ -12,6 +12,7 @@ from functools import wraps
 from typing import Any, NamedTuple
 
 from starlette.types import Message, Send
+from streamlit.commands import navigation
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime import app_session
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -30,6 +31,18 @@ def is_run_of_visitor() -> bool:
     Instead: a file for the server that is not the one for sessions.
     """
     return get_script_run_ctx(suppress_warning=True) is not None
+
+
+def keep_silent_of_pages() -> None:
+    """Have nothing said by Streamlit where an address names no page: the app says it, with what may be meant.
+
+    Streamlit lays a window of its own over the page, the first time before app.py is run. Instead: an option for that.
+    """
+    navigation.send_page_not_found = _say_nothing
+
+
+def _say_nothing(_: object) -> None:
+    """What stands in for it."""
 
 
 # What a browser says.

@@ -78,6 +78,31 @@ def test_nearly_every_kind_of_number_is_explained_on_one_screen(chromium, server
     assert len(scrolled) <= MOST * len(cells), scrolled
 
 
+# How high a row of the drawer's table is, how much is left free below the last line, and how many rows are kept back.
+ROOM = """() => {
+    const body = document.querySelector('.st-key-drawer-body'), around = body.parentElement;
+    const rows = [...body.querySelectorAll('.bv-operands tbody tr')];
+    const seen = rows.filter(each => each.checkVisibility());
+    const free = around.getBoundingClientRect().bottom - body.getBoundingClientRect().bottom;
+    return [seen[0].offsetHeight, free, rows.filter(each => each.matches('.bv-late')).length
+        - seen.filter(each => each.matches('.bv-late')).length];
+}"""
+
+
+def test_a_low_window_shows_as_many_rows_as_it_has_room_for_and_the_rest_when_asked(chromium, server):
+    with visit(chromium, server, SIZES["1280"]) as app:
+        app.open("attention", walk="encoder.layer.2.attention.self.query[head=0,query=8,head_dim=3]")
+        high, free, kept = app.page.evaluate(ROOM)
+        assert kept > 1 and 0 <= free < 2 * high
+        more = app.drawer.locator("[data-more]")
+        assert more.inner_text() == f"{kept} more rows"
+        more.click()
+        assert app.page.evaluate(ROOM)[2] == 0
+        app.page.set_viewport_size({"width": 1280, "height": 900})
+        app.open("attention", walk="encoder.layer.2.attention.self.query[head=0,query=8,head_dim=3]")
+        assert app.page.evaluate(ROOM)[2] == 0
+
+
 PLACES = """() =>
     [...document.querySelectorAll('.st-key-headline, [class*="st-key-panel-"], [data-cell], [class*="st-key-chart-"]')]
     .filter(each => !each.closest('.st-key-drawer')).map(each => {

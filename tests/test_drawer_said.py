@@ -224,7 +224,7 @@ def test_a_largest_score_below_0_is_taken_off_with_one_sign(smallest):
     cell = "encoder.layer.0.attention.self.probs[head=0,query=0,key=1]"
     top = float(smallest["encoder.layer.0.attention.self.scores[head=0,query=0]"].max())
     assert top < 0
-    assert f"e^(score + {-top:.2f})" in open_drawer(smallest, cell)[2].table.columns
+    assert f"e^(s + {-top:.2f})" in open_drawer(smallest, cell)[2].table.columns
 
 
 @pytest.mark.parametrize("program", ["bert", "notebook"])

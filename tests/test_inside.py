@@ -12,6 +12,7 @@ import streamlit
 import uvicorn
 from starlette.websockets import WebSocket
 from streamlit import config
+from streamlit.commands import navigation
 from streamlit.cursor import Cursor
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements import html
@@ -68,10 +69,17 @@ ATTRIBUTES = {
         "_enqueue_forward_msg",
     ),
     ScriptRunner: ("_run_script", "request_stop", "_session_id", "_script_thread", "_requests"),
-    PagesManager: ("current_page_script_hash",),
+    PagesManager: ("current_page_script_hash", "intended_page_name"),
     ScriptRequests: ("_lock", "_state", "_rerun_data"),
     WebSocket: ("receive_bytes",),
-    ScriptRunContext: ("session_id", "session_state", "is_history_navigation", "has_script_started", "_enqueue"),
+    ScriptRunContext: (
+        "pages_manager",
+        "session_id",
+        "session_state",
+        "is_history_navigation",
+        "has_script_started",
+        "_enqueue",
+    ),
     SafeSessionState: ("_yield_callback", "filtered_state", "_state"),
     SessionState: ("_key_id_mapper", "_new_session_state", "_old_state"),
     Runtime: ("is_active_session", "get_client", "media_file_mgr"),
@@ -120,6 +128,7 @@ ATTRIBUTES = {
     Cursor: ("_transient_elements",),
 }
 SIGNATURES = {
+    navigation.send_page_not_found: ["ctx"],
     html.clean_text: ["text"],
     html._html_only_style_tags: ["html_content"],
     DeltaGenerator: ["root_container", "cursor", "parent", "block_type"],

@@ -55,7 +55,7 @@ PHRASES = {
     },
     "true of every pass: of a formula, of the vocabulary, of what a document prints": {
         "add_norm": ["residual connections only"],
-        "documents_departures": ["cosine, this alone", "with this one departure alone"],
+        "documents_departures": ["cosine, this alone", "with this one departure alone", "with this alone, last layer"],
         "documents_differences": ["Only in "],
         "documents_slips": ["σ as printed", "covers only 1/H", "meet only where the squared",
                             "is the first cell after"],

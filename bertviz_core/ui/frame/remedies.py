@@ -11,6 +11,7 @@ import streamlit as st
 
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.errors import BertvizError, BusyError, CheckpointError, InputError, LengthError
+from bertviz_core.formula.texts import shorten
 from bertviz_core.tracing.inputs import cut_to_fit
 from bertviz_core.ui.frame import choices, site
 from bertviz_core.ui.frame.controls import EXAMPLES, Asked
@@ -18,6 +19,7 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.resources import BUNDLED, OWN, get_model, get_shelf, list_models
 
 _AGAIN_S = 20
+_LONGEST_NAME = 60  # letters of a page's name that are said
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,16 @@ def _mend_text(asked: Asked, error: InputError) -> Iterator[Remedy]:
 def _cut(asked: Asked) -> None:
     text, pair = cut_to_fit(get_model(asked.model), asked.text, asked.pair)
     choices.use_sentence(text, pair or "")
+
+
+def show_lost() -> None:
+    """Where the URL names a page that there is not: that the first one is shown, and the page that may be meant."""
+    name, meant = site.find_lost()
+    if name:
+        told = escape_markdown(shorten(name, _LONGEST_NAME))
+        st.info(f"There is no page “{told}”. This is the first page; the menu lists all.", icon=":material/info:")
+        if meant:
+            site.show_link(meant, f"Open {meant.title}")
 
 
 def show_mask_button(model: Model, asked: Asked, blank: str) -> None:

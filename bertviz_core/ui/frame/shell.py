@@ -39,7 +39,7 @@ from bertviz_core.ui.frame.link import tell_other_weights
 from bertviz_core.ui.frame.overflow import check_kept, kept_usable, tell_overflow
 from bertviz_core.ui.frame.place import choose_place
 from bertviz_core.ui.frame.preparation import Preparation, prepare
-from bertviz_core.ui.frame.remedies import find_first_model, show_mask_button, show_refused
+from bertviz_core.ui.frame.remedies import find_first_model, show_lost, show_mask_button, show_refused
 from bertviz_core.ui.frame.resources import (
     admit,
     get_line,
@@ -92,6 +92,7 @@ def _run(show_drawer: Callable[[View], None]) -> None:
         bar.show_text(asked.text)
         st.html(NOTHING_BESIDE)
     else:
+        show_lost()
         view = _open_view(info.name, passed)
         open_lesson(view, info.name)
         with get_line().costly() if _is_costly(view) else nullcontext():

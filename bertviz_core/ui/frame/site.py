@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cache
 from types import MappingProxyType
 
@@ -18,6 +20,7 @@ from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state, url
 from bertviz_core.ui.frame.keys import DOCUMENT, HEAD, KEY_TOKEN, LAYER, TOKEN, WHERE, Key
 from bertviz_core.ui.frame.link import list_whole_query
+from bertviz_core.ui.frame.streamlit_inside import read_asked_page
 from bertviz_core.ui.frame.view import Selection
 
 Query = Mapping[Key[str], str]  # what a URL has to say
@@ -111,6 +114,17 @@ def declare_pages() -> tuple[PageInfo, StreamlitPage]:
     state.write(_DECLARED, declared)
     asked = st.navigation(list(declared.values()), position="hidden")
     return _BY_NAME[asked.url_path or PAGES[0].name], asked
+
+
+def find_lost() -> tuple[str, PageInfo | None]:
+    """The name of a page that there is not, by which the URL asks for this run, and the page that is called most like
+    it; "" where there is such a page."""
+    name = read_asked_page()
+    if name in _BY_NAME or not name:
+        return "", None
+    called = {each: info for info in PAGES for each in (info.name, info.title.lower().replace(" ", "_"))}
+    near = get_close_matches(re.sub(r"\W+", "_", name.lower()), called, 1)
+    return name, called[near[0]] if near else None
 
 
 @cache

@@ -238,6 +238,14 @@ def is_history_navigation() -> bool:
     return context is not None and context.is_history_navigation
 
 
+def read_asked_page() -> str:
+    """The name of a page by which the browser's address asks for this run; "" for the first page, and once the browser
+    knows the page. Of a name that no page has, Streamlit gives the first page, and keeps the name for itself. Instead:
+    `st.navigation` telling what was asked for."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return (context.pages_manager.intended_page_name or "").strip("/") if context else ""
+
+
 def end_if_superseded() -> None:
     """End this run where the browser has asked for something else, as every call that draws does: one that only waits
     would not notice. Instead: a call that draws nothing and does so."""

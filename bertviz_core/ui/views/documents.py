@@ -62,6 +62,17 @@ class Side:
         return f"{self.document.number if self.document else 'BERT'}{'+' if self.name.endswith('dropout') else ''}"
 
     @property
+    def spoken(self) -> str:
+        """A name in a sentence."""
+        name = f"the {self.document.name}" if self.document else "BERT"
+        return f"{name} with dropout" if self.name.endswith("dropout") else name
+
+    @property
+    def spoken_again(self) -> str:
+        """The same, further on in the sentence."""
+        return f"the {name_shortly(self.document)}" if self.document else "BERT"
+
+    @property
     def title(self) -> str:
         return find_title(self.name)
 
@@ -84,14 +95,14 @@ def write_headline(view: View) -> Said:
     apart = tell_number(cosine)
     parts, limit = {"cosine": apart, "word": tell_token(view.trace.tokens, token)}, {"limit": tell_nowhere(_SAME)}
     alone = left.name == right.name
-    ask = "Does it agree with itself" if alone else f"Do {left.short} and {right.short} agree"
+    ask = f"Does {left.spoken} agree with itself" if alone else f"Do {left.spoken} and {right.spoken} agree"
     without = f", without {view.outcome.yours}" if view.outcome.changed else ""  # which no document's pass takes
-    ask += f" on {{word}}{without}? "
+    ask += f"{without}? "
     guesses = [(side, guess) for side in list_sides(left, right) for guess in guess_words(side.trace, token, 1)]
     told = [
         Claim(
             f"answer of the {name}",
-            f"{start} {side.short} {{guess}} **{{share}}**",
+            f"{start} {side.spoken_again} {{guess}} **{{share}}**",
             {"share": tell_percent(guess.probability), "guess": name_word(guess.token)},
         )
         for name, start, (side, guess) in zip(("left", "right"), (";", ","), guesses, strict=False)
@@ -102,19 +113,19 @@ def write_headline(view: View) -> Said:
         choose(
             Claim(
                 "two agree",
-                f"{ask}Yes: cosine **{{cosine}}** after the last layer",
+                f"{ask}Yes: cosine **{{cosine}}** at {{word}}",
                 {"cosine": apart, **limit, **parts},
                 Relation.ABOVE,
             ),
             Claim(
                 differ[0],
-                f"{ask}{differ[1]}: cosine **{{cosine}}** after the last layer",
+                f"{ask}{differ[1]}: cosine **{{cosine}}** at {{word}}",
                 {**limit, **parts},
                 Relation.ABOVE,
             ),
             _tell_unknown(ask, parts)
             if np.isnan(cosine)
-            else Claim("two compared", f"{ask}Cosine **{{cosine}}** after the last layer", parts),
+            else Claim("two compared", f"{ask}Cosine **{{cosine}}** at {{word}}", parts),
         ),
         *told,
     )
@@ -122,8 +133,13 @@ def write_headline(view: View) -> Said:
 
 def _tell_unknown(ask: str, parts: Mapping[str, Part]) -> Claim:
     """That a vector has no direction after the last layer, so that there is nothing to compare."""
-    form = f"{ask}A vector has length 0 after the last layer, and so no cosine"
+    form = f"{ask}A vector of {{word}} has length 0 after the last layer, and so no cosine"
     return Claim("two without a cosine", form, {"word": parts["word"]})
+
+
+def name_shortly(document: Document) -> str:
+    """The last word of its name."""
+    return document.name.rpartition(" ")[2]
 
 
 def list_sides(left: Side, right: Side) -> tuple[Side, ...]:

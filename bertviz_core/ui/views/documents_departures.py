@@ -29,7 +29,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.views.documents import Side
-from bertviz_core.ui.views.documents_five import render_cosine
+from bertviz_core.ui.views.documents_five import render_cosine, write_cosine
 
 _STYLE = read_css(Path(__file__).with_name("documents_departures.css"))
 _UNKNOWN = "…"
@@ -44,6 +44,8 @@ def show_departures(view: View, side: Side) -> None:
     heading = Heading(
         f"Where the {document} departs, step by step",
         "the differing part is marked; at the right BERT with this one departure alone",
+        write_cosine(view) if names else "",
+        "x BERT, y BERT with this alone, last layer",
     )
     with open_card(view, NORM, heading, f"BERT's pass with one step as in the {side.title}", name="departures"):
         besides = list_besides(view.trace, side.name)

@@ -26,7 +26,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Values, show_values
-from bertviz_core.ui.views.documents import STYLE, Side, list_stages
+from bertviz_core.ui.views.documents import STYLE, Side, list_stages, name_shortly
 from bertviz_core.ui.views.documents_told import find_cosine
 
 _LOW = -0.2  # where the scale of cosines begins; the bar of a lower one ends there
@@ -63,7 +63,7 @@ def _show_table(view: View, chosen: Side, runs: Mapping[str, DocumentRun], progr
     heading = Heading(
         "The documents, each run as written",
         f"the vector of {token} against BERT’s; the answer",
-        _write_cosine(view),
+        write_cosine(view),
         progress or "x BERT, y the document, last layer",
     )
     with open_card(view, NORM, heading, "the last layer's output, in BERT's pass and the document's", name="five"):
@@ -114,8 +114,8 @@ def _render_answer(run: DocumentRun | None) -> str:
 
 def _show_curves(view: View, chosen: Side, runs: Mapping[str, DocumentRun]) -> None:
     stages = list_stages(view)
-    lines = {_name_shortly(each): np.array(runs[each.program].cosines) for each in DOCUMENTS if each.program in runs}
-    main = _name_shortly(chosen.document) if chosen.document else ""
+    lines = {name_shortly(each): np.array(runs[each.program].cosines) for each in DOCUMENTS if each.program in runs}
+    main = name_shortly(chosen.document) if chosen.document else ""
     heading = Heading("Layer by layer", "the same cosine after every layer", _write_layer_cosine(view), "one pass each")
     with open_card(view, NORM, heading, _EACH, name="document-curves") as tools:
         with tools:
@@ -125,12 +125,8 @@ def _show_curves(view: View, chosen: Side, runs: Mapping[str, DocumentRun]) -> N
         show_chart(chart, "document-cosines", "Cosine of each document's vector with BERT's, after each layer")
 
 
-def _name_shortly(document: Document) -> str:
-    """The last word of its name: the lines end close to each other."""
-    return document.name.rpartition(" ")[2]
-
-
-def _write_cosine(view: View) -> str:
+def write_cosine(view: View) -> str:
+    """The formula of the cosine at the chosen token, as LaTeX."""
     x, y = _write_vectors(view, "")
     return rf"\cos({x}, {y}) = {x} \cdot {y} / (\lvert {x} \rvert \, \lvert {y} \rvert)"
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import zip_longest
+from itertools import dropwhile, zip_longest
 
 import numpy as np
 
@@ -160,14 +160,21 @@ def _render_row(row: Row, longest: float, late: bool = False, stop: bool = False
     step = _find_step(row)
     looks = [name for name, on in (("bv-hot", row.own or row.lead), ("bv-quiet", row.quiet), ("bv-late", late)) if on]
     said = f' data-step="{escape(str(step))}"' if step else ""
-    *before, last = row.cells
-    cells = [_render_cell(cell, step if not i else None, stop) for i, cell in enumerate(before)]
+    first, *between, last = row.cells
+    filled = [*dropwhile(_is_blank, between)]  # where nothing stands beside a name, it has that room too
+    cells = [_render_cell(first, step, stop, 1 + len(between) - len(filled))]
+    cells += [_render_cell(cell, None, stop) for cell in filled]
     cells.append(f"<td{_write_look(last)}>{_render_bar(row.amount, longest)}{_render_content(last, None)}</td>")
     return f'<tr class="{" ".join(looks)}"{said}>{"".join(cells)}</tr>'
 
 
-def _render_cell(cell: Cell, step: Address | None, stop: bool) -> str:
-    return f"<td{_write_look(cell)}>{_render_content(cell, step, stop)}</td>"
+def _is_blank(cell: Cell) -> bool:
+    return not cell.text and cell.step is None
+
+
+def _render_cell(cell: Cell, step: Address | None, stop: bool, columns: int = 1) -> str:
+    wide = f' colspan="{columns}"' if columns > 1 else ""
+    return f"<td{wide}{_write_look(cell)}>{_render_content(cell, step, stop)}</td>"
 
 
 def _write_look(cell: Cell) -> str:

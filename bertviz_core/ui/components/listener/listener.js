@@ -23,6 +23,7 @@ import { tellRefused } from "./pasted.js";
 import { savePicture } from "./picture.js";
 import { Plot } from "./plot.js";
 import { Presenter } from "./presenter.js";
+import { fitRows } from "./rows.js";
 import { copyText, writeLink } from "./taken.js";
 import { bringChosen, Wanted } from "./view.js";
 
@@ -117,7 +118,7 @@ export class Listener {
     }, { signal });
     listen("click", (event) => this.click(event));
     listen("keydown", (event) => this.presenter.key(event), { capture: true });
-    addEventListener("resize", () => this.presenter.fit(), { signal });
+    addEventListener("resize", () => [this.presenter.fit(), this.plan()], { signal });
     listen("keydown", (event) => this.key(event));
     listen("pointerover", (event) => event.pointerType !== "touch" && this.point(event));
     listen("focusin", (event) => this.enter(event));
@@ -166,6 +167,7 @@ export class Listener {
       this.plots.set(drawn, plot);
       plot.listen();
     }
+    fitRows();
     makeReachable(this.app.querySelectorAll(SCROLLED));
     bringChosen();
     this.presenter.sync();

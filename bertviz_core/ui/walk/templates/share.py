@@ -13,6 +13,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import KEY, TOKEN_AXES, VOCAB
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.numbers import format_number, format_percent, format_short, write_factor
+from bertviz_core.formula.short import write_letter
 from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.view import View
@@ -47,12 +48,18 @@ def explain_share(view: View, why: Explanation, found: Parts) -> Card:
         for i in shown
     ]
     ends = [_sum_up(powers, shares, shown, rest)] if rest else []
-    columns = (_WHAT.get(axis, ""), "score", f"e^(score {less})", "share")
+    columns = (_WHAT.get(axis, ""), "score", f"e^({_write_score(why)} {less})", "share")
     table = Table(f"Made from {len(shares):,} scores, largest first", columns, rows, ends)
     note = f"the largest score, {top}, is taken off all; no share differs"
     if is_put(view.trace, why.cell.without(axis)):
         note += "; a change puts other numbers beside this one than these shares"
     return Card(tell_share(view.trace, why, shares, axis), table, _draw(view.trace, axis, shares, shown, own), note)
+
+
+def _write_score(why: Explanation) -> str:
+    """The letter that a score has in the formula; the word where it is several symbols' there."""
+    leaves = why.step.leaves if why.step else ()
+    return write_letter(leaves[0]) if len(leaves) == 1 else "score"
 
 
 def choose_shown(shares: np.ndarray, own: int) -> list[int]:

@@ -1,0 +1,33 @@
+// In a low window a table of the drawer shows as many rows as there is room for; the others come when they are asked for.
+
+import { DRAWER } from "./page.js";
+
+const BELOW = 8; // pixels that stay free below the last line
+
+// Once for each table and height of the window: what is measured, the browser has to lay out.
+export function fitRows() {
+  const table = document.querySelector(`${DRAWER} .bv-operands:has(.bv-more)`);
+  const height = String(innerHeight);
+  if (!table || table.dataset.fitted === height) return;
+  table.dataset.fitted = height;
+  const late = [...table.querySelectorAll(".bv-late")];
+  const more = table.querySelector(".bv-more");
+  for (const row of late) row.classList.remove("bv-fits");
+  if (!more?.checkVisibility()) return; // the window is high, or all were asked for
+  const count = countFitting(late.length, more);
+  for (const row of late.slice(0, count)) row.classList.add("bv-fits");
+  more.toggleAttribute("hidden", count === late.length);
+  const button = more.querySelector("button");
+  if (button) button.textContent = `${late.length - count} more rows`;
+}
+
+// How many of the rows that are kept back fit; where only one would be left, it takes the place of the offer.
+/** @param {number} kept @param {Element} more */
+function countFitting(kept, more) {
+  const body = document.querySelector(`${DRAWER}-body`);
+  const around = body?.parentElement;
+  if (!body || !around) return 0;
+  const free = around.getBoundingClientRect().bottom - BELOW - body.getBoundingClientRect().bottom;
+  const fitting = Math.floor(free / more.getBoundingClientRect().height);
+  return fitting >= kept - 1 ? kept : Math.max(0, fitting);
+}
