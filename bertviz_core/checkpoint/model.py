@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import reprlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from weakref import WeakValueDictionary
 
 import numpy as np
 import torch
@@ -30,7 +31,8 @@ class Model:
     """Everything that does not depend on the text.
 
     name, revision: what was asked for and which version it is; parameters: by address, matrices as (in, out);
-    heads: those in the checkpoint, in the order they run; unused: tensors in the file that BERT does not read.
+    heads: those in the checkpoint, in the order they run; unused: tensors in the file that BERT does not read; whole:
+    the model that this one is without some of the heads.
     """
 
     name: str
@@ -42,7 +44,12 @@ class Model:
     heads: tuple[str, ...]
     unused: tuple[str, ...]
     dtype: torch.dtype
+    whole: Model | None = None
     _documents: dict[str, Program] = field(init=False, repr=False, default_factory=dict)
+    # Each of them holds on to the whole model, which so counts as in use as long as one of them is.
+    _parts: WeakValueDictionary[frozenset[str], Model] = field(
+        init=False, repr=False, default_factory=WeakValueDictionary[frozenset[str], "Model"]
+    )
 
     def __repr__(self) -> str:
         config = self.config
@@ -66,6 +73,26 @@ class Model:
         if known is None:  # whoever else writes it at the same time gets this one or gives theirs: all have the same
             write = partial(write_departed, name) if departed else PROGRAMS[name]
             known = self._documents.setdefault(name, write(self.config, frozenset(self.heads), self.dtype))
+        return known
+
+    def keep_heads(self, kept: Collection[str]) -> Model:
+        """The same model without other heads than these; itself, where it has no others."""
+        heads = frozenset(kept)
+        if heads >= set(self.heads):
+            return self
+        known = self._parts.get(heads)
+        if known is None:
+            program = write_bert(self.config, heads, self.dtype)
+            own = {symbol.address for symbol in program.parameters}
+            found = replace(
+                self,
+                revision=f"{self.revision}, only {', '.join(sorted(heads))}",  # other passes, also in a store
+                program=program,
+                parameters={address: x for address, x in self.parameters.items() if address in own},
+                heads=tuple(head for head in self.heads if head in heads),
+                whole=self,
+            )
+            known = self._parts.setdefault(heads, found)
         return known
 
     @property
@@ -95,6 +122,8 @@ class Model:
     @cached_property
     def digest(self) -> str:
         """What tells these weights from others wherever the file lies: the first 12 digits of a SHA-256 of all."""
+        if self.whole:
+            return self.whole.digest
         found = hashlib.sha256()
         for address, tensor in sorted(self.parameters.items()):
             found.update(f"{address} {tuple(tensor.shape)} {tensor.dtype}".encode())

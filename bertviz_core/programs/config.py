@@ -14,6 +14,7 @@ from bertviz_core.formula.functions import GELU, GELU_TANH, RELU, Function
 
 ACTIVATIONS: dict[str, Function] = {"gelu": GELU, "gelu_new": GELU_TANH, "gelu_pytorch_tanh": GELU_TANH, "relu": RELU}
 
+OF_HEADS = frozenset(("architectures", "id2label", "problem_type", "tie_word_embeddings"))  # none is the encoder's
 PROBLEM_TYPES = ("regression", "single_label_classification", "multi_label_classification")
 
 _POSITIVE = (

@@ -123,7 +123,7 @@ class TraceStore:
 
     def forget_model(self, model: Model) -> None:
         """Keep no trace of a model that is gone, since each one holds on to its parameters."""
-        self._traces.drop(lambda trace: trace.model is model)
+        self._traces.drop(lambda trace: model in (trace.model, trace.model.whole))
 
     def get(
         self,

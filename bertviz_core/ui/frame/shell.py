@@ -23,7 +23,8 @@ from bertviz_core.tracing.inputs import encode
 from bertviz_core.tracing.store import is_long
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.loading import load_component
-from bertviz_core.ui.frame import choices, site, state, style, url, what_if
+from bertviz_core.ui.frame import site, state, style, url, what_if
+from bertviz_core.ui.frame.against import find_beside
 from bertviz_core.ui.frame.bar import MARKS, NOTHING_BESIDE, Bar, show_map
 from bertviz_core.ui.frame.controls import EXAMPLES, Asked, bind_asked
 from bertviz_core.ui.frame.fair import await_share, is_admitted
@@ -31,7 +32,7 @@ from bertviz_core.ui.frame.findings import Wanted, show_finding
 from bertviz_core.ui.frame.folds import are_many_open
 from bertviz_core.ui.frame.follow import forget_followed
 from bertviz_core.ui.frame.hidden import write_hidden
-from bertviz_core.ui.frame.keys import AGAINST, SHOW, VIEW, WALK, WITHOUT
+from bertviz_core.ui.frame.keys import VIEW, WALK, WITHOUT
 from bertviz_core.ui.frame.labels import escape_markdown, tell_padding
 from bertviz_core.ui.frame.lesson import is_covered, is_step_costly, open_lesson, show_cover
 from bertviz_core.ui.frame.lesson_strip import show_lesson, tell_unknown
@@ -51,8 +52,8 @@ from bertviz_core.ui.frame.stepper import show_steppers
 from bertviz_core.ui.frame.streamlit_inside import run_anew_on_reconnect
 from bertviz_core.ui.frame.strip import show_strip
 from bertviz_core.ui.frame.told import forget_teller
-from bertviz_core.ui.frame.view import AFTER, SHOWN, Outcome, View
-from bertviz_core.ui.frame.what_if import run_changes
+from bertviz_core.ui.frame.view import Outcome, View
+from bertviz_core.ui.frame.what_if import read_shown, run_changes
 from bertviz_core.ui.frame.words import render_text
 
 _early = load_component("early")
@@ -138,13 +139,16 @@ class _Passed:
 
 
 def _run_asked(asked: Asked) -> _Passed:
-    model = _load_model(asked.model)
+    beside = find_beside(_load_model(asked.model), _load_model)
+    model = beside.model
     typed = encode(model, asked.text, asked.pair)
     preparation = prepare(model, typed, f"{asked.text} {asked.pair or ''}", asked.pad, asked.mask, asked.pair)
     run = partial(_run_trace, model, asked, preparation)
-    found, missing = _compare_models(run_changes(run(), asked.changes, run), asked, preparation)
+    found = run_changes(run(), asked.changes, run)
+    if beside.other:
+        found = replace(found, before=_run_trace(beside.other, asked, preparation), show=read_shown())
     check_kept(found.before)
-    return _Passed(asked, typed, found, [*preparation.remarks, *missing], preparation.blank)
+    return _Passed(asked, typed, found, [*preparation.remarks, *beside.said], preparation.blank)
 
 
 def _run_or_stand_in(info: site.PageInfo, asked: Asked) -> _Passed | None:
@@ -254,23 +258,3 @@ def _load_model(name: str) -> Model:
 
 def _run_trace(model: Model, asked: Asked, preparation: Preparation, changes: Changes | None = None) -> Trace:
     return get_store().get(model, asked.text, asked.pair, preparation.pad_to, preparation.masked, changes=changes)
-
-
-def _compare_models(found: Outcome, asked: Asked, preparation: Preparation) -> tuple[Outcome, list[str]]:
-    """The pass of the model that is compared with as the one before; only of one that was made from the same.
-
-    And a remark, where that model is not there: then nothing is compared any more.
-    """
-    name, model = state.read(AGAINST), found.after.model
-    if name in ("", asked.model):
-        return found, []
-    try:
-        other = _load_model(name)
-    except CheckpointError as error:
-        choices.compare_no_more()
-        return found, [f"Nothing is compared: the other model cannot be had. {escape_markdown(str(error))}"]
-    if other.config != model.config or other.tokenizer.vocabulary != model.tokenizer.vocabulary:
-        return found, []
-    show = state.read(SHOW)
-    before = _run_trace(other, asked, preparation)
-    return replace(found, before=before, show=show if show in SHOWN else AFTER), []

@@ -48,8 +48,13 @@ def run_changes(before: Trace, changes: Listed, run: Callable[..., Trace]) -> Ou
         after = run(changes=good)
     except InputError as error:
         return Outcome(before, before, {**wrong, **dict.fromkeys(good, str(error))})
+    return Outcome(before, after, wrong, read_shown())
+
+
+def read_shown() -> str:
+    """Which pass the panels show, as the URL has it."""
     show = state.read(SHOW)
-    return Outcome(before, after, wrong, show if show in SHOWN else AFTER)
+    return show if show in SHOWN else AFTER
 
 
 def show_line(found: Outcome, token: int) -> None:
