@@ -33,6 +33,7 @@ sys.path.insert(0, str(ROOT))
 
 import bertviz_core as bv
 from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
+from bertviz_core.formula.explain import Explanation
 from tests.factory import random_checkpoint
 
 LIMIT_S = 20  # that one case may take
@@ -106,7 +107,7 @@ def run_text(model: bv.Model, rng: random.Random) -> tuple[str, str]:
     return "explained", check(trace.explain(f"{address}[{cell}]"))
 
 
-def check(why: bv.Explanation) -> str:
+def check(why: Explanation) -> str:
     """What is wrong with an explanation."""
     if math.isinf(why.value) and why.value == why.recomputed:
         return ""  # a score that the mask removes

@@ -108,6 +108,23 @@ RUNS = {
     "a notebook of a text": lambda model: bv.write_ipynb(TEXT),
     "a script of weights that are no file": lambda model: bv.write_script(bv.run(model, TEXT), 5),
     "a notebook of weights that are no file": lambda model: bv.write_ipynb(bv.run(model, TEXT), {}),
+    "a lens on nothing": lambda model: bv.lens(None, 0),
+    "a lens on a word": lambda model: bv.lens(bv.run(model, TEXT), "cat"),
+    "roles of a number": lambda model: bv.roles(5),
+    "roles of nothing": lambda model: bv.roles(None),
+    "roles of texts": lambda model: bv.roles([TEXT]),
+    "roles of one text": lambda model: bv.roles(TEXT),
+    "an ablation of a text": lambda model: bv.ablation(TEXT, PROBS),
+    "progress of a number": lambda model: bv.ablation(
+        bv.run(model, TEXT), f"{PROBS}[head=0,query=0,key=0]", progress=5
+    ),
+    "neighbours in no model": lambda model: bv.neighbours("bundled", "cat"),
+    "neighbours of nothing": lambda model: bv.neighbours(model, None),
+    "neighbours of half an id": lambda model: bv.neighbours(model, 2.5),
+    "half a neighbour": lambda model: bv.neighbours(model, 5, 1.5),
+    "parts of no trace": lambda model: bv.attribute(None, PROBS),
+    "a patch of texts": lambda model: bv.patch(TEXT, TEXT, PROBS, PROBS),
+    "a picture of nothing": lambda model: bv.show_pass(None),
     "a text as several by the tokenizer": lambda model: model.tokenizer.encode([TEXT]),
     "pieces of nothing": lambda model: model.tokenizer.pieces(None),
 }
@@ -116,10 +133,30 @@ RUNS = {
 @pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
 def test_an_argument_of_the_wrong_type_is_refused(model, run):
     """As an InputError, which says what came and what to do, and as Python's TypeError."""
-    with pytest.raises(bv.ArgumentError, match=r"must|needs|made of|can only") as refused:
+    with pytest.raises(bv.ArgumentError, match=r"must|needs|made of|can only|takes|is attributed") as refused:
         run(model)
     assert isinstance(refused.value, bv.InputError) and isinstance(refused.value, TypeError)
     assert " not " in str(refused.value) and str(refused.value).endswith(".") and len(str(refused.value)) < 320
+
+
+REFUSED = {
+    "a lens behind the end": lambda model, trace: bv.lens(trace, len(trace.tokens)),
+    "a lens before the beginning": lambda model, trace: bv.lens(trace, -1),
+    "an ablation of a tensor": lambda model, trace: bv.ablation(trace, PROBS),
+    "an ablation of a number": lambda model, trace: bv.ablation(trace, 5),
+    "an ablation of numbers": lambda model, trace: bv.ablation(trace, [5]),
+    "an ablation of nothing": lambda model, trace: bv.ablation(trace, []),
+    "neighbours of no entry": lambda model, trace: bv.neighbours(model, "no such entry"),
+    "neighbours of an id too high": lambda model, trace: bv.neighbours(model, 10**6),
+    "no neighbours": lambda model, trace: bv.neighbours(model, 5, 0),
+}
+
+
+@pytest.mark.parametrize("ask", REFUSED.values(), ids=REFUSED)
+def test_what_is_not_there_is_refused(model, trace, ask):
+    with pytest.raises(bv.BertvizError) as refused:
+        ask(model, trace)
+    assert len(str(refused.value)) < 320
 
 
 VALUES = {

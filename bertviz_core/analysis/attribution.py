@@ -74,8 +74,15 @@ def attribute(trace: Trace, target: Where, against: Where | None = None, method:
     """What each token has to do with a number of a pass: a logit, or any hidden state.
 
     target: the address of one cell; against: of another one, whose number is taken off: why this and not that; method:
-    one of METHODS. Raises AddressError for an address that names no cell, InputError for a number that the method
-    cannot be asked about, ArgumentError for what is neither.
+    one of METHODS. The answer's `parts`, (token,), with `biases` add up to the number, in its unit. Raises AddressError
+    for an address that names no cell, InputError for a number that the method cannot be asked about, ArgumentError for
+    what is neither. Sources: of each method, at the head of `analysis/attribution.py`.
+
+        >>> found = bv.attribute(trace, f"cls.predictions.decoder[token=8,vocab={model.tokenizer.id('people')}]")
+        >>> trace.tokens[found.parts.argmax()]
+        'the'
+        >>> found.check() is found  # the parts and the biases add up to the recorded number
+        True
     """
     if not isinstance(trace, Trace):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may have no types
         raise ArgumentError.of("A trace is attributed", trace, "Make one: bv.run(model, text).")

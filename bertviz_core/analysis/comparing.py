@@ -60,8 +60,13 @@ def compare(one: Trace, other: Trace, pairs: Pairs | None = None, at: tuple[int,
     """Two passes side by side: other sentences, other changes, or other models.
 
     pairs: which token of the one is which of the other; by default equal word pieces in the same order are matched. at:
-    the two tokens whose readings are compared where nothing else is answered. Raises InputError for a token that is not
-    there or matched twice, ArgumentError for what is no trace.
+    the two tokens whose readings are compared where nothing else is answered. The answer's `angles` are degrees and its
+    `cosines` numbers from -1 to 1, (stage, pair). Raises InputError for a token that is not there or matched twice,
+    ArgumentError for what is no trace.
+
+        >>> both = bv.compare(trace, bv.run(model, "When in Paris, do as the [MASK] do."))
+        >>> len(both.pairs), both.angles.shape
+        (11, (7, 11))
     """
     for trace in (one, other):
         if not isinstance(trace, Trace):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may have no types

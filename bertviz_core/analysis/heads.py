@@ -244,11 +244,11 @@ def compute_statistics(probs: np.ndarray, sentence: Sentence) -> dict[str, np.nd
 
 def compute_by_query(trace: Trace, layer: int, head: int, statistic: Statistic) -> np.ndarray:
     """What each query of one head gives to a statistic; their mean is the number."""
-    probs, sentence = _drop_padding(trace, layer)
+    probs, sentence = drop_padding(trace, layer)
     return statistic.by_query(probs[head : head + 1].astype(np.float64), sentence)[0]
 
 
-def _drop_padding(trace: Trace, layer: int) -> tuple[np.ndarray, Sentence]:
+def drop_padding(trace: Trace, layer: int) -> tuple[np.ndarray, Sentence]:
     """A layer's shares, and its tokens, without padding."""
     real = np.flatnonzero(trace.encoding.mask)
     probs = trace[ATTENTION_WEIGHTS.in_layer(layer)]
@@ -311,7 +311,7 @@ def summarize(trace: Trace, size: int, done: Callable[[int], None] | None = None
     """Read all layers, one after the other, keeping little of each. done: told after each layer."""
     pictures, numbers = [], []
     for layer in range(trace.model.config.num_hidden_layers):
-        probs, sentence = _drop_padding(trace, layer)
+        probs, sentence = drop_padding(trace, layer)
         pictures.append(_write_bytes(pool_blocks(probs, size)))
         numbers.append(compute_statistics(probs, sentence))
         if done is not None:

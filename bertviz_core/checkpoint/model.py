@@ -139,8 +139,12 @@ class Model:
 def load_model(name: str | os.PathLike[str] = "bundled", dtype: torch.dtype = torch.float32) -> Model:
     """Load "bundled", a local folder or a Hugging Face model id.
 
-    dtype: torch.float32, or torch.float64 for exact comparisons.
-    Raises CheckpointError with what is wrong with the checkpoint and what to do; ArgumentError for what is no name.
+    name: which; dtype: torch.float32, or torch.float64 for exact comparisons. Matrices are (in, out), as formulas have
+    them. Raises CheckpointError with what is wrong with the checkpoint and what to do; ArgumentError for no name.
+
+        >>> model = bv.load_model("bundled")
+        >>> model.config.num_hidden_layers, model.config.num_attention_heads
+        (6, 12)
     """
     if not isinstance(name, str | os.PathLike):
         raise ArgumentError.of(

@@ -32,6 +32,10 @@ def write_ipynb(trace: Trace, weights: str | os.PathLike[str] | None = None) -> 
     weights: the path of the checkpoint's file. Without it the notebook reads the folder that the model came from, or
     `model.safetensors` beside itself; a model of the Hugging Face hub it downloads. It runs as it is, with torch and
     safetensors (and huggingface_hub for a model of the hub). Raises ArgumentError for what is no trace or no path.
+
+        >>> from pathlib import Path
+        >>> Path("pass.ipynb").write_text(bv.write_ipynb(trace)) > 10_000
+        True
     """
     check_trace(trace)
     cells = [

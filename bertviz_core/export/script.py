@@ -23,6 +23,9 @@ def write_script(trace: Trace, weights: str | os.PathLike[str] = "model.safetens
     weights: the path written into the script. The file's names may carry `bert.`; older gamma and beta names and a
     missing tied decoder are understood. After the last line every tensor stands in the variable of its step. Raises
     ArgumentError for what is no trace or no path.
+
+        >>> next(line for line in bv.write_script(trace).splitlines() if line.startswith("A_3 =")).split("  #")[0]
+        'A_3 = torch.softmax(S_3, dim=-1)'
     """
     check_trace(trace)
     return "\n".join(

@@ -81,6 +81,8 @@ def show_pass(trace: Trace, *, theme: str = AUTO, height: int = 720) -> Live:
     masked token, or the last word, and at the head that the app opens; every layer, head and token can be chosen, heads
     of other tokens excepted. The walk is told where it opens. theme: "light", "dark", or "auto" for the notebook's own;
     height: of the cell in pixels. Raises InputError for another theme or height, ArgumentError for what is no trace.
+
+        >>> bv.show_pass(trace).save("pass.html")
     """
     if not isinstance(trace, Trace):
         raise ArgumentError.of("The pass to show must be a trace", trace, "Make one with bv.run(model, text).")

@@ -26,12 +26,9 @@ from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.errors import ArgumentError, InputError
 from bertviz_core.formula.address import Where
-from bertviz_core.formula.cells import At, restrict
-from bertviz_core.formula.dims import TOKEN, Axis, list_names
-from bertviz_core.formula.explain import Explanation, differentiate, explain
-from bertviz_core.formula.nodes import Expr, Symbol
-from bertviz_core.formula.short_worked import work_short
-from bertviz_core.formula.steps import Program, Step
+from bertviz_core.formula.cells import restrict
+from bertviz_core.formula.dims import TOKEN
+from bertviz_core.formula.steps import Program
 from bertviz_core.sharing.lru import ByteLRU
 from bertviz_core.sharing.threads import use_threads
 from bertviz_core.tracing.changes import Asked, Changes, Override, Plan, hold_value, plan_changes, take_changes
@@ -39,7 +36,7 @@ from bertviz_core.tracing.env import ROWS, TraceEnv
 from bertviz_core.tracing.inputs import check_encoding, encode, make_inputs
 from bertviz_core.tracing.layout import Layout
 from bertviz_core.tracing.readonly import lock
-from bertviz_core.tracing.seen import Seen
+from bertviz_core.tracing.worked import Worked
 
 CACHE_BYTES = 96_000_000  # recomputed tensors held by a trace that shares no cache
 
@@ -48,7 +45,7 @@ Cache = ByteLRU[tuple[object, ...], Any]  # tensors, and what was read out of th
 _NUMBERS = itertools.count()
 
 
-class Trace(Seen):
+class Trace(Worked):
     """The record of one forward pass. Nothing in it changes once it is made.
 
     Whatever takes an address takes it as text or read already, and raises AddressError for one that is not there.
@@ -143,65 +140,6 @@ class Trace(Seen):
         symbol, fixed = self.layout.located(address)
         cells = self._env().part(symbol.address, symbol.axes, {axis: range(i, i + 1) for axis, i in fixed.items()})
         return lock(cells)[(*(0 if axis in fixed else slice(None) for axis in symbol.axes), ...)]
-
-    def dims(self, address: Where) -> tuple[str, ...]:
-        """The axes, by name, of what `trace[address]` gives."""
-        return list_names(self.axes(address))
-
-    def axes(self, address: Where) -> tuple[Axis, ...]:
-        """The axes of what `trace[address]` gives."""
-        return self.layout.axes(address)
-
-    def shape(self, address: Where) -> tuple[int, ...]:
-        """The sizes that go with `dims`, known without computing the tensor."""
-        return self.layout.shape(address)
-
-    def step(self, address: Where) -> Step:
-        """The step that computes an address (of a tensor, a slice or a cell)."""
-        return self.layout.step(address)
-
-    def explain(self, address: Where) -> Explanation:
-        """Work out one cell: every axis must be fixed. Raises AddressError otherwise."""
-        return explain(self._env(), *self._cell(address))
-
-    def needs(self, address: Where) -> tuple[tuple[Symbol, At], ...]:
-        """What the formula of one cell names, each tensor with the cells needed of it, an axis left out being whole.
-
-        Also where a change put another number there; none for a parameter or an input. Every axis must be fixed:
-        raises AddressError otherwise.
-        """
-        symbol, at, _ = self._cell(address)
-        step = self.program.by_address.get(symbol.address)
-        return tuple(step.expr.operands(self._env(), at)) if step else ()
-
-    def recomputed(self, address: Where) -> np.ndarray:
-        """A slice or a cell in float64 from its recorded operands, axes as `dims` says, without the rest of its tensor.
-
-        As recorded, where no step computes it or a change put numbers there.
-        """
-        symbol, fixed = self.layout.located(address)
-        step = self.program.by_address.get(symbol.address)
-        if step is None or self._overrides(symbol.address):
-            return lock(self[address].astype(np.float64))
-        at = {axis: range(index, index + 1) for axis, index in fixed.items()}
-        return lock(self.work(step.expr, at).reshape(self.shape(address)))
-
-    def work(self, expr: Expr, at: At) -> np.ndarray:
-        """The cells `at` of an expression in float64, from the recorded numbers that it reads; every axis is kept."""
-        with torch.inference_mode():
-            return lock(expr.work(self._env(), at))
-
-    def write_short(self, expr: Expr, at: At) -> str:
-        """The formula of one cell of an expression in one line, with the recorded numbers, as LaTeX."""
-        return work_short(expr, self._env(), at)
-
-    def derivatives(self, address: Where) -> tuple[float, ...]:
-        """How one cell changes with each operand that `explain` names, in its order; 0 for ids, which do not vary.
-
-        An operand that the formula names twice has its whole derivative at both places.
-        """
-        _, at, _ = self._cell(address)
-        return differentiate(self._env(), self.step(address), at)
 
     @cached_property
     def nbytes(self) -> int:
@@ -325,15 +263,6 @@ class Trace(Seen):
             raise InputError(f"With this change {address} is no longer finite. Choose a smaller number.")
         return tensor
 
-    def _cell(self, address: Where) -> tuple[Symbol, At, Step | None]:
-        """One cell: its symbol, where it lies, and the step that made it, if it was not put there."""
-        symbol, fixed = self.layout.one_cell(address)
-        put = any(
-            override.covers([fixed[axis] for axis in symbol.axes]) for override in self._overrides(symbol.address)
-        )
-        step = None if put else self.program.by_address.get(symbol.address)
-        return symbol, {axis: range(fixed[axis], fixed[axis] + 1) for axis in symbol.axes}, step
-
 
 def run(
     model: Model,
@@ -348,9 +277,18 @@ def run(
 ) -> Trace:
     """The forward pass of one text, or of two, with every intermediate under its address.
 
-    text: a sentence, or tokens already encoded; pad_to, masked: as `encode` takes them; program: "bert", or the
-    document whose formulas to run; changes: what to do differently, by address, as `Trace.with_changes` takes them.
-    Raises InputError for what the model cannot read, and for a program that there is not.
+    text: a sentence, or tokens already encoded; text_pair: a second one; pad_to: to how many tokens to fill up with
+    [PAD]; masked: the positions to put [MASK] at; program: "bert", or the document whose formulas to run; changes: what
+    to do differently, by address, as `Trace.with_changes` takes them; cache: one that several traces share. Numbers are
+    as the model has them: attention weights and probabilities are shares of 1, all others have no unit. Raises
+    InputError for what the model cannot read, and for a program that there is not; ArgumentError for what is no model
+    or no text. Source: Devlin et al. 2018, and for each step `trace.step(address).source`.
+
+        >>> trace = bv.run(model, "He sat by the [MASK].")
+        >>> trace["encoder.layer.3.attention.self.probs"].shape
+        (12, 8, 8)
+        >>> trace.dims("encoder.layer.3.attention.self.probs[head=5]")
+        ('query', 'key')
     """
     encoding = text if isinstance(text, Encoding) else encode(model, text, text_pair, pad_to, masked, program)
     trace = Trace(model, encoding, program, cache)
