@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.learning import Settings, Training, make_small_model
 from bertviz_core.ui.views.training import say_line, say_still
@@ -15,7 +16,7 @@ from bertviz_core.ui.views.training_fields import suggest
 from bertviz_core.ui.views.training_lead import choose_risen
 from bertviz_core.ui.views.training_lines import list_besides, say_line_5
 from bertviz_core.ui.views.training_step import render_terms, say_after
-from bertviz_core.ui.views.training_told import say_moved, tell_worst
+from bertviz_core.ui.views.training_told import say_moved, say_which, tell_worst
 from tests.learning import SENTENCES, take_all
 
 WORST = re.compile(r"(The worst predicted is|None is predicted worse than) “(.+)”, with (.+)\.")
@@ -96,6 +97,13 @@ def test_what_rose_most_is_a_word_that_rose_and_stands_once():
     assert choose_risen(shares[[0, 0]], ["cat", "dog", "cat", "sat", "."], 3) == []
 
 
+def test_a_word_that_stands_twice_rose_as_much_as_where_it_rose_most():
+    """Where it rose less as well, it comes before what rose less than that."""
+    shares = np.array([[0.0] * 5, [0.9, 0.5, 0.1, 0.3, 0.95]])
+    assert choose_risen(shares, ["the", "in", "the", "sat", "."], 3) == [0, 1, 3]
+    assert choose_risen(shares, ["the", "in", "the", "sat", "."], 1) == [0]
+
+
 def test_how_many_weights_never_move(training):
     moved = {
         name: np.zeros(tuple(tensor.shape), dtype=bool)
@@ -117,6 +125,25 @@ def test_how_many_weights_never_move(training):
         assert still <= unmoved
         for one in training.still:
             assert not moved[one.parameter][list(one.rows)].any()
+
+
+def test_a_weight_that_never_moves_is_none_of_those_that_learn(training):
+    """The drawer counts as the page does."""
+    number = len(training.records)
+    learn = say_still(training).split(" ")[0]
+    best = training.explain(training.largest_gradient(number), number)
+    assert say_which(training, best, best=True).startswith(
+        f"It is the one with the largest gradient of {learn} weights that learn"
+    )
+    for one in training.still:
+        cell = Address(one.parameter).fix(
+            **{training.loss.leaves[one.parameter].axes[0].name: one.rows[-1], "hidden": 3}
+        )
+        why = training.explain(f"update:{cell}", number)
+        assert why.gradient == 0 and why.new == why.old
+        said = say_which(training, why, best=False)
+        assert said.startswith(f"It is none of {learn} weights that learn: no sentence reads its row")
+    assert bool(training.still) != training.settings.practised
 
 
 def test_what_line_5_runs(training):

@@ -23,7 +23,7 @@ from bertviz_core.ui.views.training_told import name_loss
 _LOSS = r"J(\theta) = -\sum_j \log P(\theta)_{x_j, j} \llbracket \hat{x}_j = \mathrm{mask} \rrbracket"
 _IS_AHEAD = "These steps are not taken yet, but worked out beforehand; they will be the same."
 _BOLD = 3  # words that stand out
-_BOLD_IS = " Bold: what rose most, each word once."
+_BOLD_IS = " Bold: the words that rose most, each once; signs are left out."
 
 
 def show_lead(view: View, run: Run) -> None:
@@ -80,8 +80,11 @@ def _show_words(view: View, run: Run, total: int) -> None:
 
 def choose_risen(shares: np.ndarray, words: Sequence[str], count: int = _BOLD) -> list[int]:
     """The words that rose most, each word once, wherever it stands; signs are no words."""
-    risen = [i for i in rank_risen(shares[0], shares[-1], len(words)) if any(map(str.isalnum, words[i]))]
-    return list({words[i]: i for i in reversed(risen)}.values())[::-1][:count]
+    first = dict[str, int]()
+    for i in rank_risen(shares[0], shares[-1], len(words)):
+        if any(map(str.isalnum, words[i])):
+            first.setdefault(words[i], i)
+    return list(first.values())[:count]
 
 
 def read_words(run: Run) -> tuple[np.ndarray, np.ndarray, list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import numpy as np
@@ -16,6 +16,7 @@ from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import PREDICTION, QUERY
 from bertviz_core.learning import Hosted, StepRecord, WeightUpdate
+from bertviz_core.learning.plan import Plan
 from bertviz_core.learning.weights import TIED_EMBEDDINGS
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown, quote
@@ -151,7 +152,7 @@ def _tell_length(training: Hosted, record: StepRecord, where: Address) -> Told:
         if training.groups[name] == names[group]
     }
     order = sorted(lengths, key=lambda name: -lengths[name])[:_SHOWN]
-    count = sum(training.before.parameters[name].numel() for name in lengths)
+    count = _count_learning(training, lengths)
     length = record.gradient_norms[names[group]]
     terms = " + ".join(f"{format_latex(lengths[name])}^2" for name in order[:3])
     more = r" + \ldots" if len(lengths) > 3 else ""
@@ -172,16 +173,12 @@ def _tell_length(training: Hosted, record: StepRecord, where: Address) -> Told:
 
 def _tell_weight(view: View, training: Hosted, record: StepRecord, why: WeightUpdate, best: bool) -> Told:
     number = record.number
-    count = sum(training.before.parameters[name].numel() for name in training.learned)
-    weight = why.parameter
     alone = why.cell.made == GRADIENT
-    what = "the one with the largest gradient of" if best and why.gradient else "one of"
     return Told(
         f"One weight’s {'gradient' if alone else 'update, line 7'}, step {number}",
         QUERY,
         format_number(why.gradient if alone else why.new),
-        f"The weight was {format_number(why.old)}. It is {what} {count:,} weights that learn"
-        f"{_name_row(training, weight)}. {say_moved(why)}",
+        f"The weight was {format_number(why.old)}. {say_which(training, why, best)} {say_moved(why)}",
         [*(formula for moved in why.moved for formula in _write(moved)), *_write(why)],
         [
             ("old value", format_number(why.old), ""),
@@ -195,6 +192,22 @@ def _tell_weight(view: View, training: Hosted, record: StepRecord, why: WeightUp
         ],
         draw=partial(_draw_along, view, training, number, why),
     )
+
+
+def say_which(training: Plan, why: WeightUpdate, best: bool) -> str:
+    """Among how many weights it learns, if it does. best: no gradient of the step is larger."""
+    weight, count = why.parameter, _count_learning(training, training.learned)
+    row = _name_row(training, weight)
+    if any(one.parameter == weight.path and weight.index[0][1] in one.rows for one in training.still):
+        return f"It is none of {count:,} weights that learn: no sentence reads its row{row}."
+    what = "the one with the largest gradient of" if best and why.gradient else "one of"
+    return f"It is {what} {count:,} weights that learn{row}."
+
+
+def _count_learning(training: Plan, names: Iterable[str]) -> int:
+    """How many numbers of these parameters a step can move."""
+    still = {one.parameter: one.weights for one in training.still}
+    return sum(training.before.parameters[name].numel() - still.get(name, 0) for name in names)
 
 
 def say_moved(why: WeightUpdate) -> str:
@@ -221,7 +234,7 @@ def _draw_along(view: View, training: Hosted, number: int, why: WeightUpdate) ->
     st.caption(f"J if only this weight is moved: from {format_number(old[1])} to {format_number(new[1])}.")
 
 
-def _name_row(training: Hosted, weight: Address) -> str:
+def _name_row(training: Plan, weight: Address) -> str:
     """The row of a word by its word."""
     at = weight.at
     return f", in the row of {quote(training.before.tokenizer.name(at['vocab']))}" if "vocab" in at else ""
