@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 
 from bertviz_core.analysis.printed import Verdict, find_resolution, judge_print
 from bertviz_core.analysis.walk import sample_function
@@ -18,6 +21,8 @@ _COMPARED = (
     "vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size",
     "max_position_embeddings", "type_vocab_size", "hidden_act", "layer_norm_eps",
 )  # fmt: skip
+_SUMMARIZED = 1000  # numbers up to which PyTorch prints all
+_WRITTEN = re.compile(r"-?\d+\.\d*(?:e[-+]\d+)?|-?inf|nan")
 _SINGLE = 2.0**-22  # of an input x: how far GELU may be off in single precision, where 1 + erf(x) nearly cancels
 
 
@@ -37,9 +42,16 @@ def take_printed(matrix: np.ndarray) -> np.ndarray:
     return matrix[np.ix_(ROWS, COLUMNS)]
 
 
-def _list_printed(count: int) -> list[int]:
-    """The first and last three of so many tokens, each once."""
-    return sorted({*range(min(count, 3)), *range(max(count - 3, 0), count)})
+def _list_printed(*sizes: int) -> list[list[int]]:
+    """Which places of each axis PyTorch prints: of more than a thousand numbers the first and last three, each once."""
+    if math.prod(sizes) <= _SUMMARIZED:
+        return [list(range(size)) for size in sizes]
+    return [sorted({*range(min(size, 3)), *range(max(size - 3, 0), size)}) for size in sizes]
+
+
+def print_as_pytorch(values: np.ndarray) -> tuple[str, ...]:
+    """Each of the printed numbers as PyTorch writes it in single precision: with four decimals, or all as powers."""
+    return tuple(_WRITTEN.findall(str(torch.from_numpy(values.astype(np.float32)))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,15 +109,16 @@ def compare_printed(trace: Trace, printed: PrintedTensor) -> Comparison:
 def compute_neurons(trace: Trace, epsilon: float) -> np.ndarray:
     """The first layer's neurons, with another epsilon in the LayerNorm before them, where PyTorch prints them.
 
-    (token, neuron) in float64: the first and last three of each, fewer of a short text.
+    (token, neuron) in float64: the first and last three of each, all of few.
     """
     here = "encoder.layer.0."
     residual = trace[f"{here}attention.output.residual"]
-    total = residual[_list_printed(len(residual))].astype(np.float64)
+    rows, columns = _list_printed(len(residual), trace.model.config.intermediate_size)
+    total = residual[rows].astype(np.float64)
     mean, spread = total.mean(-1, keepdims=True), np.sqrt(total.var(-1, keepdims=True) + epsilon)
     gamma, beta = (trace[f"{here}attention.output.LayerNorm.{leaf}"] for leaf in ("weight", "bias"))
     normed = gamma * (total - mean) / spread + beta
-    weight, bias = (trace[f"{here}intermediate.dense.{leaf}"][..., list(COLUMNS)] for leaf in ("weight", "bias"))
+    weight, bias = (trace[f"{here}intermediate.dense.{leaf}"][..., columns] for leaf in ("weight", "bias"))
     return normed @ weight.astype(np.float64) + bias
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bertviz_core.analysis.alignment import find_layer_outputs
-from bertviz_core.analysis.notebook import compute_neurons
+from bertviz_core.analysis.notebook import compute_neurons, print_as_pytorch
 from bertviz_core.formula.address import Address
 from bertviz_core.programs.notebook import EPSILON_OF_CELL_46, EPSILON_OF_CELLS
 from bertviz_core.tracing.trace import Trace
@@ -56,9 +56,9 @@ def measure_epsilon(x: np.ndarray, one: float, other: float) -> float:
 
 
 def measure_printed_epsilon(trace: Trace) -> Seen:
-    """What the notebook's one other epsilon changes in layer 0's neurons, which In [49] prints with four decimals."""
-    one, other = (compute_neurons(trace, epsilon).ravel() for epsilon in (EPSILON_OF_CELLS, EPSILON_OF_CELL_46))
-    changed = sum(f"{a:.4f}" != f"{b:.4f}" for a, b in zip(one, other, strict=True))
+    """What the notebook's one other epsilon changes in layer 0's neurons, which In [49] prints."""
+    one, other = (compute_neurons(trace, epsilon) for epsilon in (EPSILON_OF_CELLS, EPSILON_OF_CELL_46))
+    changed = sum(a != b for a, b in zip(*map(print_as_pytorch, (one, other)), strict=True))
     return Seen(float(np.abs(one - other).max()), changed, one.size)
 
 
