@@ -1,6 +1,7 @@
 """The slips of the documents: all there, told in full, shown by numbers that NumPy finds too, and written down."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,10 @@ from bertviz_core.analysis.slip_numbers import MEASURES, Spot, measure_slip
 from bertviz_core.analysis.slip_table import LAYER, TEXT, TOKEN, make_spot, write_slips
 from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
 from bertviz_core.documents import DOCUMENTS
+from bertviz_core.documents.printed import FACTS, TENSORS
 from bertviz_core.documents.slips import NUMBER
+from bertviz_core.formula.nodes import Constant
+from bertviz_core.formula.steps import walk_nodes
 from bertviz_core.ui.frame.site import PAGES
 from tests.derived.reading import find_numbers
 from tests.documents import TRANSCRIBED, Weights
@@ -20,7 +24,8 @@ from tests.slips import expect_numbers
 
 ROOT = Path(__file__).parents[1]
 SLIPS = [(document, slip) for document in DOCUMENTS for slip in document.slips]
-COUNTED = {"000": 7, "001": 29, "002": 10, "003": 20, "004": 18}  # by hand, reading the documents
+CELL = re.compile(r"In \[\d+\]")
+COUNTED = {"000": 7, "001": 32, "002": 10, "003": 23, "004": 18}  # by hand, reading the documents
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +59,43 @@ def test_cells_named_by_the_notebooks_slips_are_cells_of_it():
     for slip in DOCUMENTS[1].slips:
         named = set(re.findall(r"In \[\w+\]", " ".join((slip.where, slip.says, slip.right, slip.shows))))
         assert named and named <= cells, slip.name
+
+
+@pytest.fixture(scope="module")
+def notebook(bundled):
+    return bv.run(bundled, TEXT, program="notebook")
+
+
+def find_slip(name):
+    return next(slip for _, slip in SLIPS if slip.name == name)
+
+
+def test_cells_that_read_an_epsilon_are_those_that_the_slip_names(notebook):
+    """As the pass has them, which NumPy computes too; In [29] is where they have their LayerNorm from."""
+    named = re.search(r"The name `eps` stands in (.+?), as the parameter", find_slip("unused-settings").shows)[1]
+    read = {1e-12: set(), 1e-5: set()}
+    for step in notebook.program.steps:
+        if step.address.endswith("LayerNorm.normalized"):
+            (epsilon,) = (node.amount for node in walk_nodes(step.expr) if isinstance(node, Constant))
+            read[epsilon] |= set(CELL.findall(step.source))
+    assert set(CELL.findall(named)) == read[1e-12] and len(read[1e-12]) == 5
+    assert read[1e-5] == {find_slip("epsilon").where} == {find_slip("own-norm").where}
+
+
+def test_of_cells_that_stand_before_an_earlier_one_only_one_pair_is_a_slip(notebook):
+    """In [14] shows what In [15] above it makes; In [45] prints the shape of what In [41] below it makes."""
+    cells = [int(cell) for cell in re.findall(r"In \[(\d+)\]", " ".join(place.place for place in DOCUMENTS[1].places))]
+    turned = [(one, other) for one, other in pairwise(cells) if one > other]
+    assert turned == [(15, 14), (45, 41)]
+    slip, made = find_slip("cell-order"), {}
+    for step in reversed(notebook.program.steps):
+        made |= dict.fromkeys(CELL.findall(step.source), step.address)
+    assert slip.where == "In [45] and In [41]" and CELL.findall(slip.shows) == ["In [45]", "In [41]", "In [40]"]
+    assert next(one.address for one in TENSORS if one.cell == "14") == made["In [15]"]
+    (printed,) = (fact.printed for fact in FACTS if fact.cell == "45")
+    last = {cell: one.address for one in notebook.program.steps for cell in CELL.findall(one.source)}
+    four, three = (1 + len(notebook.shape(last[cell])) for cell in ("In [40]", "In [41]"))  # the first is the batch's
+    assert (four, three) == (4, len(printed.split(","))) == (4, 3)
 
 
 def test_the_extra_term_stands_in_as_many_formulas_of_the_post_as_its_slip_says():

@@ -12,6 +12,11 @@ _FACTS = ("notebook", "facts")
 NOTEBOOK_SLIPS = (
     Slip("bpe", "text before In [2]", "a BPE tokenizer", "a WordPiece tokenizer", CODE,
          "In [2] loads `BertTokenizer`. WordPiece marks the pieces inside a word with ##."),
+    Slip("tokenizer-told", "remark in In [2]", "`Load Model`", "the tokenizer is loaded", CODE,
+         "In [2] imports the model's class and loads its tokenizer alone; In [5] loads the model."),
+    Slip("one-by-one", "text before In [5]", "the file is read one tensor at a time", "all of them at once", CODE,
+         "In [5] loads the whole model by its class, which the text says is how it is usually done, and In [7] takes "
+         "all tensors from it."),
     Slip("tiktoken", "text before In [12]", "the library tiktoken", "the tokenizer of Transformers", CODE,
          "No cell imports tiktoken: In [12] calls the tokenizer of In [2], and its ids begin with [CLS]."),
     Slip("ten-tokens", "text before In [15] and In [30]", "10 tokens", "12", CONTRADICTION,
@@ -86,9 +91,11 @@ NOTEBOOK_SLIPS = (
          "In [10] reads its file from there too."),
     Slip("model-twice", "In [7]", "`model` becomes its own `state_dict()`", "two names", CODE,
          "In [6] it is a module, from In [8] on a dictionary of tensors: In [7] run twice ends with an error."),
-    Slip("other-models", "remarks in In [15] and In [40]", "`model.embed_tokens`, a causal mask",
+    Slip("other-models", "remarks in In [15], In [40] and In [57]", "`model.embed_tokens`, a causal mask",
          "neither is in BERT", CONTRADICTION,
          "In [8] prints no such tensor, and an encoder has no causal mask: the remarks are another model's."),
     Slip("name-twice", "In [57] and In [59]", "`layer_intermediate_dense_weight`", "two names", CODE,
          "First the matrix into the feed-forward network, then that of the LM head."),
+    Slip("decoded-tensors", "In [69]", "`return_tensors='pt'`", "nothing", CODE,
+         "`decode` gives a text, with or without it. The argument is one of `encode`, as in In [12] and In [67]."),
 )
