@@ -234,6 +234,10 @@ LESSON = Lesson(
             "{tops}.",
             wrong=(
                 Wrong(keys.is_no_word, "Special tokens and {here} itself do not count. Choose a word."),
+                Wrong(
+                    keys.is_in_the_way,
+                    "Without {picked}, {word} has {its}, from {p0}: it loses nothing. You look for the largest fall.",
+                ),
                 Wrong(otherwise, "Without {picked}, {word} has {its}, from {p0}. Another word costs more."),
             ),
             tell=keys.tell_token,

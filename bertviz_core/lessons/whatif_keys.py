@@ -236,7 +236,7 @@ def work_both(scene: Scene) -> Worked:
         "b": name_head(b),
         "la": write_points(float(losses[a])),
         "lb": write_points(float(losses[b])),
-        "sum": write_points(together),
+        "sum": write_fixed(sum(round(100 * float(losses[head]), 2) for head in (a, b)), 2),
         "p1": format_percent(without),
         "both": f"it loses {write_points(lost)} points" if lost > 0 else f"it gains {write_points(-lost)} points",
     }
@@ -311,6 +311,11 @@ def work_token(scene: Scene) -> Worked:
 
 def is_no_word(tried: Tried) -> bool:
     return int(tried.answer) not in find_words(tried.scene)
+
+
+def is_in_the_way(tried: Tried) -> bool:
+    """Whether the answer does not fall without the word."""
+    return bool(measure_words(tried.scene)[int(tried.answer)] >= read_answer(tried.scene))
 
 
 def tell_token(tried: Tried) -> dict[str, str]:

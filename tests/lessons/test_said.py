@@ -119,3 +119,16 @@ def test_a_small_difference_is_not_said_to_be_none(models):
     assert marking.mark_index(step, scene, worked, 2).says.startswith(
         "A mean of all values can help, as part of what the head hands on. Here it does not, or not by so much."
     )
+
+
+def test_a_word_without_which_the_answer_rises_is_not_said_to_cost_anything(models):
+    trace = bv.run(models["bundled"], "The teacher thanked the pupils because the [MASK] was quiet.")
+    scene, step = Scene(trace, 2, 1, 8), find_step("whatif", "token")
+    worked = marking.work_out("whatif", step, scene)
+    answer = f"cls.predictions.probs[token=8,vocab={int(trace['cls.predictions.probs[token=8]'].argmax())}]"
+    was, without = (float(one[answer]) for one in (trace, trace.with_changes({"attention_mask[token=1]": 0.0})))
+    assert without > was
+    assert marking.mark_index(step, scene, worked, 1).says.endswith(
+        ": it loses nothing. You look for the largest fall."
+    )
+    assert marking.mark_index(step, scene, worked, 2).says.endswith(". Another word costs more.")

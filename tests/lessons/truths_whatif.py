@@ -127,7 +127,7 @@ def both(scene):
         "b": head_name(b),
         "la": points(losses[a]),
         "lb": points(losses[b]),
-        "sum": points(total),
+        "sum": f"{sum(round(100 * part, 2) for part in (losses[a], losses[b])):.2f}",
         "p1": format_percent(after),
         "both": f"it {'loses' if lost > 0 else 'gains'} {points(abs(lost))} points",
     }
