@@ -6,10 +6,12 @@ import inspect
 import re
 from pathlib import Path
 
+import numpy as np
 import plotly.graph_objects as go
 import pytest
 import streamlit
 import uvicorn
+from _plotly_utils.utils import to_typed_array_spec
 from starlette.websockets import WebSocket
 from streamlit import config
 from streamlit.commands import navigation
@@ -36,6 +38,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.protocol import Protocol
 
+from bertviz_core.figures import plotly_inside
 from bertviz_core.ui.frame import streamlit_inside
 from bertviz_core.ui.frame.gate import fit_gate
 from bertviz_core.ui.frame.late import pass_over_late_requests
@@ -307,3 +310,15 @@ def test_no_other_module_reaches_inside():
         if name.startswith(("bertviz_core.ui.", "bertviz_core.figures.", "edge.", "pages.", "app"))
     }
     assert {name: names for name, names in private.items() if names} == {}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        *(np.eye(3, 4), np.eye(3, dtype="f4").T, np.arange(12.0)[::2], np.array([np.nan, np.inf]), np.zeros(0)),
+        *(np.arange(300), np.float16([1]), np.array([True]), np.array(["a"]), np.array([None])),
+    ],
+    ids=lambda values: f"{values.dtype}{values.shape}",
+)
+def test_arrays_are_written_as_plotly_writes_them(values):
+    np.testing.assert_equal(plotly_inside.write_array(values), to_typed_array_spec(values))

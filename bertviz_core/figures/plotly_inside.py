@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from base64 import b64encode
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from _plotly_utils.utils import to_typed_array_spec
+from _plotly_utils.utils import plotlyjsShortTypes, to_typed_array_spec
 from plotly.graph_objects import Figure
 
 from bertviz_core.errors import InputError
@@ -82,9 +83,14 @@ class Picture(Figure):
 def write_array(values: np.ndarray) -> Any:
     """Numbers in base64, as Plotly sends them; other values as they are.
 
-    Plotly looks for arrays among all lists and texts of a figure, which takes longer. Instead: a public function.
+    Plotly looks for arrays among all lists and texts of a figure, and asks of each whose library it is, which takes
+    longer. Instead: a public function.
     """
-    return to_typed_array_spec(values)
+    short = plotlyjsShortTypes.get(values.dtype.name) if values.dtype.kind == "f" and values.size else None
+    if short is None:
+        return to_typed_array_spec(values)
+    written = {"dtype": short, "bdata": b64encode(values.tobytes()).decode("ascii")}
+    return {**written, "shape": str(values.shape)[1:-1]} if values.ndim > 1 else written
 
 
 def import_plotly() -> None:

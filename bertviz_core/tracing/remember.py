@@ -33,9 +33,11 @@ def remember(trace: Trace, name: str, make: Callable[[], T]) -> T:
 
 
 def measure_bytes(value: object) -> int:
-    """Bytes of the arrays in a value: an array, or an object, mapping, tuple or list of such."""
+    """Bytes of the arrays and texts in a value: one of these, or an object, mapping, tuple or list of such."""
     if isinstance(value, np.ndarray):
         return value.nbytes
+    if isinstance(value, str):
+        return _LEAST_BYTES + len(value)
     parts: list[object]
     if isinstance(value, Mapping):
         parts = list(cast(Mapping[object, object], value).values())

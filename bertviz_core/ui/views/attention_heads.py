@@ -9,9 +9,11 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.heads import find_roles
+from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.thumbnails import draw_thumbnail
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
+from bertviz_core.tracing.remember import remember
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
@@ -38,16 +40,25 @@ def show_heads(view: View) -> None:
 
 def _render_heads(view: View) -> str:
     layer, summary = view.chosen.layer, read_heads(view.trace)
+    pictures = remember(
+        view.trace,
+        f"maps of layer {layer} as pictures on {view.colors.surface}",
+        lambda: tuple(_draw_map(view.colors, picture) for picture in summary.pictures[layer]),
+    )
     buttons = "".join(
         _render_head(view, head, picture, ", ".join(role.name for role in find_roles(summary.of(layer, head))))
-        for head, picture in enumerate(summary.pictures[layer])
+        for head, picture in enumerate(pictures)
     )
     return f'<div class="bv-layer-heads" role="group" aria-label="Heads of layer {layer}">{buttons}</div>'
 
 
-def _render_head(view: View, head: int, picture: np.ndarray, roles: str) -> str:
-    """One head's button. picture: (query, key) shares from 0 to 255, several tokens in one where there are many."""
-    image = draw_thumbnail(picture / 255, view.colors, ATTENTION, share=True, end=1.0)
+def _draw_map(colors: Palette, shares: np.ndarray) -> str:
+    """A head's map. shares: (query, key) from 0 to 255, several tokens in one where there are many."""
+    return draw_thumbnail(shares / 255, colors, ATTENTION, share=True, end=1.0)
+
+
+def _render_head(view: View, head: int, image: str, roles: str) -> str:
+    """One head's button. image: of its map."""
     chosen, said = str(head == view.chosen.head).lower(), escape(", ".join(filter(None, (f"head {head}", roles))))
     return (
         f'<button data-head="{view.chosen.layer},{head}" aria-pressed="{chosen}" aria-label="{said}" title="{said}">'
