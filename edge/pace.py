@@ -12,7 +12,7 @@ from ipaddress import IPv6Address, ip_address
 PER_SECOND, BURST = 200.0, 300
 LONGEST_S = 2.5  # in line; who would wait longer is told to come again
 # A web socket is one more session, which takes ten times as long; a class comes all at once.
-SOCKETS_PER_SECOND, SOCKETS_BURST, SOCKETS_LONGEST_S = 20.0, 50, 10.0
+SOCKETS_PER_SECOND, SOCKETS_BURST, SOCKETS_LONGEST_S = 20.0, 40, 10.0
 REFUSED_S, MOST_REFUSED = 1.0, 200  # and hears so after this time, if not more of them wait for that
 _KNOWN = 1_000  # addresses that are remembered; of more, those that have not asked for too much are forgotten
 

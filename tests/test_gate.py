@@ -13,10 +13,11 @@ from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
 from streamlit.runtime.scriptrunner_utils.script_run_context_attr import SCRIPT_RUN_CONTEXT_ATTR_NAME
 from wire import Conversation
 
+from bertviz_core.ui.frame import doors
 from bertviz_core.ui.frame import gate as gate_module
 from bertviz_core.ui.frame.bucket import Bucket
 from bertviz_core.ui.frame.budget import ONE, Budget
-from bertviz_core.ui.frame.doors import AT_ONCE, INSIDE_S, OF_ONE_ADDRESS
+from bertviz_core.ui.frame.doors import INSIDE_S
 from bertviz_core.ui.frame.gate import BURST, CROWD, CROWD_S, PER_SECOND, Gate, read_slowly
 from bertviz_core.ui.frame.visitor import COOKIE
 from tests.gate import Clock, ask, read
@@ -92,7 +93,11 @@ def test_in_a_crowd_who_only_comes_and_goes_is_never_run():
     run_alone(crowd())
 
 
-def test_first_runs_begin_a_few_at_a_time_and_addresses_take_turns():
+def test_first_runs_begin_a_few_at_a_time_and_addresses_take_turns(monkeypatch):
+    assert doors.OF_ONE_ADDRESS == doors.AT_ONCE - 1, "one address leaves room for others"
+    monkeypatch.setattr(doors, "AT_ONCE", 4)
+    monkeypatch.setattr(doors, "OF_ONE_ADDRESS", 3)
+
     async def crowd():
         gate, clock = guard()
         runs = []
@@ -104,27 +109,27 @@ def test_first_runs_begin_a_few_at_a_time_and_addresses_take_turns():
 
         gate._request = begin
         theirs, mine = [Session("there") for _ in range(30)], [Session("home") for _ in range(3)]
-        for session in theirs[: OF_ONE_ADDRESS + 1]:
+        for session in theirs[:4]:
             gate.take(session, ask(head="Head 1"))
-        assert runs == theirs[:OF_ONE_ADDRESS], "one address leaves some room"
+        assert runs == theirs[:3], "one address leaves some room"
         clock.now += 0.9
-        for session in (*theirs[OF_ONE_ADDRESS + 1 :], *mine):
+        for session in (*theirs[4:], *mine):
             gate.take(session, ask(head="Head 1"))
             gate.take(session, ask(head="Head 2"))  # whoever waits may go on choosing
         clock.now += CROWD_S
-        for session in (*theirs[OF_ONE_ADDRESS + 1 :], *mine):
+        for session in (*theirs[4:], *mine):
             if gate._asked[session].timer:
                 await look(gate, session)
-        assert runs[OF_ONE_ADDRESS:] == mine[:1] and AT_ONCE == OF_ONE_ADDRESS + 1
+        assert runs[3:] == mine[:1]
         runs[0]._scriptrunner.end()
-        theirs[OF_ONE_ADDRESS].connected = False
+        theirs[3].connected = False
         gate._open_again()
-        assert runs[AT_ONCE:] == mine[1:2], "of those who have fewer inside"
+        assert runs[4:] == mine[1:2], "of those who have fewer inside"
         assert read(mine[0].answered[0]) == {"head": "Head 2"}
         clock.now += INSIDE_S  # what takes long keeps nobody out
         gate._open_again()
-        begun = runs[AT_ONCE + 1 :]
-        assert mine[2] in begun and len(begun) == AT_ONCE
+        begun = runs[5:]
+        assert mine[2] in begun and len(begun) == 4
         assert [one for one in begun if one in theirs] == theirs[4:7], "in order, and who has gone is passed over"
         assert gate._opening is not None
         gate._opening.cancel()

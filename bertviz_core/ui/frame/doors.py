@@ -10,8 +10,8 @@ from typing import Generic, TypeVar
 
 # First runs that are under way, before they wait in any line: each takes ten times what it takes to wait here, and all
 # that have begun keep one another from getting on.
-AT_ONCE = 4
-OF_ONE_ADDRESS = 3  # of these
+AT_ONCE = 2
+OF_ONE_ADDRESS = 1  # of these
 INSIDE_S = 2.0  # by then the next one may come in, whatever this one is at: it may wait for something long
 
 Session = TypeVar("Session")
