@@ -17,8 +17,8 @@ from bertviz_core.analysis.heads import compute_statistics, drop_padding, find_r
 from bertviz_core.analysis.words import Arc, Parse, check_parse, place_words
 from bertviz_core.errors import InputError
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
+from bertviz_core.tracing.many import list_traces
 from bertviz_core.tracing.readonly import lock
-from bertviz_core.tracing.several import list_traces
 from bertviz_core.tracing.trace import Trace
 
 TO_HEAD, TO_DEPENDENT = "dependent to head", "head to dependent"

@@ -242,7 +242,9 @@ def _check_text(what: str, text: str) -> None:
 
 def _check_type(what: str, text: object) -> None:
     if not isinstance(text, str):
-        raise ArgumentError.of(f"{what} must be a text", text, "Give a str; run several texts one after the other.")
+        raise ArgumentError.of(
+            f"{what} must be a text", text, "Give a str; of several texts bv.run_many gives the traces."
+        )
 
 
 def _check_unicode(what: str, text: str) -> None:

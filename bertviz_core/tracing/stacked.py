@@ -16,10 +16,10 @@ from torch import Tensor
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.cells import At
 from bertviz_core.formula.dims import Dims
-from bertviz_core.formula.functions import Softmax
 from bertviz_core.formula.nodes import Expr
-from bertviz_core.formula.steps import Program, Step, inline, walk_nodes, walk_symbols
+from bertviz_core.formula.steps import Program, Step, inline, walk_symbols
 from bertviz_core.tracing.changes import Override
+from bertviz_core.tracing.placing import is_by_token, place_tokens
 from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.trace import Trace
 
@@ -93,7 +93,7 @@ class _Stack:
 
     def _join(self, address: str, parts: list[Tensor]) -> list[Tensor] | Tensor:
         """One tensor where there is one axis of tokens to stand behind one another."""
-        places = _place_tokens(self._dims[address])
+        places = place_tokens(self._dims[address])
         return torch.cat(parts, places[0]) if len(places) == 1 else parts
 
     def _get(self, i: int, address: str) -> Tensor:
@@ -103,14 +103,14 @@ class _Stack:
             return self._plain(address)
         if isinstance(made, list):
             return made[i]
-        return made.narrow(_place_tokens(self._dims[address])[0], i * self._length, self._length)
+        return made.narrow(place_tokens(self._dims[address])[0], i * self._length, self._length)
 
     def _repeat(self, address: str, dims: Dims) -> Tensor:
         """A tensor for all passes at once; one that is the same in all of them as often as there are passes."""
         made = self._made.get(address)
         if isinstance(made, Tensor):
             return made
-        places = _place_tokens(dims)
+        places = place_tokens(dims)
         if not places:
             return self._plain(address)
         if address not in self._repeated:
@@ -119,9 +119,9 @@ class _Stack:
 
     def _take_rows(self, address: str, dims: Dims, token: int) -> Tensor:
         """What every pass has of one token, as if these were the tokens."""
-        if not _place_tokens(dims):
+        if not place_tokens(dims):
             return self._plain(address)
-        place = _place_tokens(dims)[0]
+        place = place_tokens(dims)[0]
         return torch.stack([self._get(i, address).select(place, token) for i in range(self._count)], place)
 
     def _plain(self, address: str) -> Tensor:
@@ -140,21 +140,6 @@ def _put(tensor: Tensor, put: Put) -> Tensor:
     for override in put:
         override.apply(tensor)
     return tensor
-
-
-def _place_tokens(dims: Dims) -> list[int]:
-    return [place for place, axis in enumerate(dims) if axis.of_tokens]
-
-
-@lru_cache(4096)
-def is_by_token(expr: Expr) -> bool:
-    """Whether what an expression gives for a token is made of that token's numbers alone."""
-    for node in walk_nodes(expr):
-        own = len(_place_tokens(node.dims()))
-        inner = max((len(_place_tokens(part.dims())) for part in node.parts), default=own)
-        if own > 1 or own < inner or (isinstance(node, Softmax) and node.along.of_tokens):
-            return False
-    return True
 
 
 @lru_cache(256)

@@ -12,7 +12,7 @@ import itertools
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from types import MappingProxyType
@@ -41,6 +41,7 @@ from bertviz_core.tracing.worked import Worked
 CACHE_BYTES = 96_000_000  # recomputed tensors held by a trace that shares no cache
 
 Cache = ByteLRU[tuple[object, ...], Any]  # tensors, and what was read out of them
+Spine = Mapping[str, Tensor]  # by address
 
 _NUMBERS = itertools.count()
 
@@ -54,12 +55,20 @@ class Trace(Worked):
     looked, on the monotonic clock; on_return: told of a trace that has its spine again.
     """
 
-    def __init__(self, model: Model, encoding: Encoding, program: str = "bert", cache: Cache | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        encoding: Encoding,
+        program: str = "bert",
+        cache: Cache | None = None,
+        spine: Spine | None = None,
+    ) -> None:
+        """spine: what the run keeps, where that is known already; as `run` has the others."""
         encoding = check_encoding(model, encoding)
         if cache is not None and not isinstance(cache, ByteLRU):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may have no types
             raise ArgumentError.of("A trace's cache must be a ByteLRU", cache, "Leave it out for one of its own.")
         plain = Plan(model.written(program), encoding)
-        self._begin(model, plain, None, {}, cache if cache is not None else ByteLRU(CACHE_BYTES))
+        self._begin(model, plain, None, {}, cache if cache is not None else ByteLRU(CACHE_BYTES), spine)
 
     def with_changes(self, changes: Asked) -> Trace:
         """The pass with numbers, formulas or tokens changed, run again from the first layer that a change reaches.
@@ -75,7 +84,15 @@ class Trace(Worked):
         trace._begin(self.model, plan_changes(before.layout, before.encoding, every), before, every, self.cache)
         return trace
 
-    def _begin(self, model: Model, planned: Plan, before: Trace | None, changes: Changes, cache: Cache) -> None:
+    def _begin(
+        self,
+        model: Model,
+        planned: Plan,
+        before: Trace | None,
+        changes: Changes,
+        cache: Cache,
+        spine: Spine | None = None,
+    ) -> None:
         self.model = model
         self.before = before
         self.changes: Changes = MappingProxyType({where: hold_value(value) for where, value in changes.items()})
@@ -93,6 +110,10 @@ class Trace(Worked):
         self.is_held = True  # the spine: else it has to be computed first
         self.read_at = time.monotonic()
         self.on_return: Callable[[Trace], object] = lambda _: None
+        if spine is not None:
+            self._spine.update(spine)
+            self.computed = tuple(step.address for step in self.program.forward if self._reached(step.address))
+            return
         with self._computing():
             self.computed = tuple(self._run())
 
