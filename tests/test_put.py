@@ -108,7 +108,7 @@ def test_gamma_and_beta_do_not_give_what_a_change_put(bundled):
 
 def test_what_is_no_sum_of_its_rows_is_not_written_as_one():
     said, _ = read(opened("embeddings", {"embeddings.sum": 0.25}, vectors="normalized"))
-    assert re.search(r"Component \d+: .* = \S+, but a change makes the sum 0\.2500", said)
+    assert re.search(r"Component \d+: .* = \S+, .*; but a change makes the sum 0\.2500\. The sum lies", said)
     assert "Mean 0 and variance 1 in every row." not in said, "of equal numbers the variance stays 0"
 
 

@@ -69,12 +69,12 @@ def _(scene):
     return Truth(found)
 
 
-@oracle("three summands", "three summands, put")
+@oracle("three summands", "three summands, put", "sum, put")
 def _(scene, name):
     component, summands = _ring(scene)
     total = scene["embeddings.sum"][scene.token, component]
     put = any(str(address).startswith("embeddings.sum") for address in scene.trace.changes)
-    assert (name == "three summands, put") == put
+    assert (name != "three summands") == put
     return Truth(
         {"component": component, "total": total, "summands": [*summands.values()], "sum": sum(summands.values())}
     )

@@ -11,6 +11,7 @@ from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import write_plain_sum
+from bertviz_core.formula.texts import join_words
 from bertviz_core.ui.frame import url
 from bertviz_core.ui.frame.keys import COMPONENT
 from bertviz_core.ui.frame.place import read_index
@@ -46,7 +47,15 @@ def write_headline(view: View) -> Said:
             row,
             (longest,),
         ),
+        _tell_replaced(view),
     )
+
+
+def _tell_replaced(view: View) -> Said:
+    """That what the token starts with is not what these rows give; nothing where it is."""
+    if is_put(view.trace, PARTS["sum"].fix(token=view.chosen.token)):
+        return say("; but a change puts other numbers into the sum")
+    return say("; but a change puts other numbers into what LayerNorm makes of it" if _is_norm_put(view) else "")
 
 
 def measure_length(view: View, part: Address) -> float:
@@ -87,9 +96,10 @@ def tell_ringed(view: View) -> Said:
 def tell_rows(view: View) -> Said:
     """Which row of which learned table each of the three is."""
     encoding, token = view.trace.encoding, view.chosen.token
-    summands = [part for name, part in PARTS.items() if name != "sum"]
-    if any(is_put(view.trace, part.fix(token=token)) for part in summands):
-        return say("")
+    summands = {name: part for name, part in PARTS.items() if name != "sum"}
+    put = [f"the {name}" for name, part in summands.items() if is_put(view.trace, part.fix(token=token))]
+    if put:
+        return say(f"A change puts other numbers in place of the row{'s' * (len(put) > 1)} of {join_words(put)}. ")
     parts = {
         "word": Part(encoding.ids[token]),
         "position": Part(encoding.positions[token]),
@@ -113,10 +123,10 @@ def tell_component(view: View) -> Said:
         "sum": tell_number(sum(found.values())),
         "summands": Part(write_plain_sum(found.values())),
     }
-    adds = Claim("three summands", "Component {component}: {summands} = {total}", told)
+    adds, replaced = Claim("three summands", "Component {component}: {summands} = {total}", told), say("")
     if is_put(trace, PARTS["sum"].fix(token=token, hidden=component)):
-        form = "Component {component}: {summands} = {sum}, but a change makes the sum {total}"
-        adds = Claim("three summands, put", form, told)
+        adds = Claim("three summands, put", "Component {component}: {summands} = {sum}", told)
+        replaced = say(Claim("sum, put", "; but a change makes the sum {total}", told))
     parts = {"size": tell_number(sizes[most]), "name": Part(names[most])}
     lies = {"apart": tell_number(abs(apart)), "side": Part("below" if apart < 0 else "above")}
     return say(
@@ -128,6 +138,7 @@ def tell_component(view: View) -> Said:
             sizes,
             (most,),
         ),
+        replaced,
         say(Claim("sum lies apart", ". The sum lies {apart} standard deviations {side} the vector's mean", lies))
         if apart
         else say(". The sum lies at the vector's mean"),
