@@ -5,6 +5,7 @@ from bertviz_core.analysis.attribution import attribute
 from bertviz_core.analysis.comparing import compare
 from bertviz_core.analysis.patching import patch
 from bertviz_core.analysis.roles import roles
+from bertviz_core.analysis.tables import table
 from bertviz_core.checkpoint.model import Model, load_model
 from bertviz_core.errors import (
     AddressError,
@@ -26,7 +27,7 @@ from bertviz_core.version import __version__
 __all__ = [  # noqa: RUF022 - by what they are
     # what is asked
     "ablation", "attribute", "compare", "lens", "load_model", "neighbours", "patch", "roles", "run", "run_many",
-    "show_pass", "write_ipynb", "write_script",
+    "show_pass", "table", "write_ipynb", "write_script",
     # what is held
     "Model", "Trace", "TraceStore",
     # what is raised: the first is the family of the others

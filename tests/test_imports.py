@@ -39,6 +39,7 @@ SHOWN = (f"{CORE}.ui", "pages", "app", EDGE)
 # library, where it may be imported (None: anywhere else), where it may not
 LIBRARIES = (
     ("streamlit", SHOWN, ()),
+    ("pandas", (f"{CORE}.analysis.frames",), ()),
     ("plotly", (f"{CORE}.figures.plotly_inside",), ()),
     ("torch", None, (f"{CORE}.figures", f"{CORE}.showing", f"{CORE}.ui", "pages", EDGE, ROOMS_OF_CLASSES)),
 )

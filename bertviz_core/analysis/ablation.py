@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bertviz_core.analysis.answers import END, LOGITS, START, find_answer
+from bertviz_core.analysis.frames import list_places, make_frame
 from bertviz_core.analysis.predictions import PROBS, RELATIONS
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import BertvizError
@@ -18,6 +20,9 @@ from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
+
+if TYPE_CHECKING:
+    from bertviz_core.analysis.frames import DataFrame
 
 _OFFERED = 5  # words
 Without = Mapping[Address, float | None]  # a number by what is set to 0; None where that cannot be
@@ -135,6 +140,14 @@ class Ablation:
     def measure_worth(self, which: int) -> np.ndarray:
         """(layer, head) a cell as it is minus the cell without that head: above 0 where the head raises it."""
         return self.values[which] - self.without[which]
+
+    def table(self) -> DataFrame:
+        """A row for each cell and head: its value, that without the head, and what the head is worth to it."""
+        _, layers, heads = self.without.shape
+        columns = list_places(address=[str(each) for each in self.addresses], layer=layers, head=heads)
+        values = np.repeat(self.values, layers * heads)
+        without = self.without.reshape(-1)
+        return make_frame({**columns, "value": values, "without": without, "worth": values - without})
 
 
 def zero_heads(trace: Trace, addresses: Sequence[Address]) -> Generator[tuple[float, Ablation]]:

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import torch
 
 from bertviz_core.analysis.carried import carry_forward, find_source, list_carried, pull_back, read_carried
+from bertviz_core.analysis.frames import list_places, stack_frames
 from bertviz_core.analysis.gradients import integrate_gradients
 from bertviz_core.analysis.hiding import hide_token
 from bertviz_core.analysis.layers import average_attention, roll_out_attention
@@ -26,6 +27,9 @@ from bertviz_core.formula.functions import Softmax
 from bertviz_core.tracing.doubled import Doubled
 from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.trace import Trace
+
+if TYPE_CHECKING:
+    from bertviz_core.analysis.frames import DataFrame
 
 EXACT, ROUNDED = 1e-10, 1e-4  # the most that parts may miss, by float64 and by float32, for each unit of the number
 COMPLETE = 0.01  # of the difference that gradients explain, the most that their sum may miss
@@ -55,6 +59,16 @@ class Attribution:
     def gap(self) -> float | None:
         """By how much the total is above what it should be."""
         return None if self.total is None or self.recorded is None else self.total - self.recorded
+
+    def table(self) -> DataFrame:
+        """A row for each token and its part, and one for the biases, of no token."""
+        tokens = len(self.tokens)
+        return stack_frames(
+            [
+                {"token": np.arange(tokens), "token_text": list_places(of=self.tokens)["of"], "part": self.parts},
+                {"token_text": np.array(["biases"], dtype=object), "part": np.array([self.biases])},
+            ]
+        )
 
     def check(self) -> Self:
         """This one again, if it adds up. Raises BertvizError if it does not, or if its method's amounts never do."""

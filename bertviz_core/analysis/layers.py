@@ -6,11 +6,13 @@ from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from bertviz_core.analysis.frames import list_places, make_frame
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.formula.address import Address
@@ -21,6 +23,9 @@ from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
+
+if TYPE_CHECKING:
+    from bertviz_core.analysis.frames import DataFrame
 
 COMPONENTS = 3
 _ROUNDING = 1e-6  # of the numbers in a sum that should be 0
@@ -195,6 +200,16 @@ class Lens:
         name = f"lens ranked at {self.token}, {k}"
         probs = self.probs
         return remember(self.trace, name, lambda: tuple(rank_top(row, k) for row in probs))
+
+    def table(self, k: int = 5) -> DataFrame:
+        """A row for each stage and place: the entry there, and its probability."""
+        best = np.array(self.list_best(k))
+        places = list_places(stage=len(best), rank=np.arange(1, best.shape[1] + 1))
+        words, ids = self.trace.model.tokenizer, best.reshape(-1)
+        named = [words.name(int(i)) for i in ids]
+        return make_frame(
+            {**places, "vocab": ids, "vocab_text": named, "probability": self.probs[places["stage"], ids]}
+        )
 
     def ranks(self, word: int) -> np.ndarray:
         """The place of a vocabulary entry at every stage, 1 for the most probable."""

@@ -10,16 +10,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bertviz_core.analysis.heads import compute_statistics, drop_padding, find_roles
+from bertviz_core.analysis.frames import list_places, make_frame, stack_frames
+from bertviz_core.analysis.heads import STATISTICS, compute_statistics, drop_padding, find_roles
 from bertviz_core.analysis.words import Arc, Parse, check_parse, place_words
 from bertviz_core.errors import InputError
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.many import list_traces
 from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.trace import Trace
+
+if TYPE_CHECKING:
+    from bertviz_core.analysis.frames import DataFrame
 
 TO_HEAD, TO_DEPENDENT = "dependent to head", "head to dependent"
 
@@ -64,6 +69,26 @@ class Roles:
         own = {name: float(means[layer, head]) for name, means in self.numbers.items()}
         return tuple(role.name for role in find_roles(own))
 
+    def table(self) -> DataFrame:
+        """A row for each head: layer, head, the mean of each statistic, and its roles."""
+        layers, heads = next(iter(self.numbers.values())).shape
+        places = list_places(layer=layers, head=heads)
+        means = {name: means.reshape(-1) for name, means in self.numbers.items()}
+        named = [", ".join(self.of(layer, head)) for layer, head in np.ndindex(layers, heads)]
+        return make_frame({**places, **means, "roles": named})
+
+    def label_table(self) -> DataFrame:
+        """A row for each label, direction and head: how often it finds the arc, and how often one fixed step does."""
+        return stack_frames(
+            {
+                **list_places(label=[label], direction=[direction], layer=shares.shape[0], head=shares.shape[1]),
+                "share": shares.reshape(-1),
+                **{name: np.full(shares.size, getattr(found, name)) for name in ("arcs", "offset", "baseline")},
+            }
+            for label, found in self.labels.items()
+            for direction, shares in ((TO_HEAD, found.to_head), (TO_DEPENDENT, found.to_dependent))
+        )
+
     def best(self, name: str) -> tuple[int, int]:
         """The layer and head whose mean of a statistic is largest. Raises InputError where there is none."""
         means = self.numbers.get(name)
@@ -103,7 +128,7 @@ def roles(traces: Trace | Iterable[Trace], parses: Iterable[Parse] | None = None
         texts += 1
     if not texts:
         raise InputError("There are no texts to read. Give at least one trace.")
-    numbers = {name: lock(values) for name, values in means.values().items()}
+    numbers = {name: lock(values) for name, values in means.values().items() if name in STATISTICS}
     labels = {label: score.finish() for label, score in sorted(scores.items())}
     return Roles(texts, MappingProxyType(numbers), MappingProxyType(labels))
 

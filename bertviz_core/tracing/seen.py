@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bertviz_core.checkpoint.encoding import Encoding
@@ -41,3 +42,7 @@ class Seen:
         InputError for what has other than one or two axes, AddressError for an address that is not there.
         """
         return show("figure", self, address, theme=theme)
+
+    def table(self, what: Where | Sequence[Where], reduce: Mapping[str, Any] | None = None) -> Any:
+        """Numbers of this pass as a tidy table of pandas, as `bv.table` makes it of many."""
+        return show("table", self, what, reduce)
