@@ -48,10 +48,13 @@ socketserver.UnixStreamServer(sys.argv[1], Answer).serve_forever()
 
 
 def test_a_cold_service_says_so_to_visitors_and_to_machines(nginx):
-    status, headers, body = ask(nginx, "/attention?text=My+secret")
-    assert (status, headers["Retry-After"], headers["Cache-Control"]) == (503, "2", "no-store")
-    assert b"loading the model" in body and b'http-equiv="refresh"' in body and "Set-Cookie" not in headers
-    assert ask(nginx, HEALTH)[0] == 503
+    for page in ("/attention?text=My+secret", "/join/", "/join/AB2C", "/lead/AB2C"):
+        status, headers, body = ask(nginx, page)
+        assert (status, headers["Retry-After"], headers["Cache-Control"]) == (503, "2", "no-store")
+        assert b"loading the model" in body and b'http-equiv="refresh"' in body and "Set-Cookie" not in headers
+    assert b'src="/waiting.js"' in body and b"location.reload()" in ask(nginx, "/waiting.js")[2]
+    for path in (HEALTH, "/join/AB2C/state"):
+        assert ask(nginx, path)[::2] == (503, b"No process is warm yet.\n")
     with stub(nginx, 1):
         assert ask(nginx, HEALTH)[0] == 200
     assert "secret" not in (nginx.folder / "log").read_text()
