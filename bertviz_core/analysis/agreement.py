@@ -1,0 +1,29 @@
+"""How far two lists of amounts agree about which is larger: Spearman's rank correlation.
+
+Of two methods that give each token of a text an amount, it takes the tokens that both know: [CLS] and [SEP] with the
+words, since they carry parts and can be hidden too; not a blank, which hides already, and not padding.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def rank_amounts(amounts: np.ndarray) -> np.ndarray:
+    """(n,) the rank of each amount, 1 for the smallest; equal ones share the mean of the ranks that they take."""
+    _, group, counts = np.unique(amounts, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return (last - (counts - 1) / 2)[group]
+
+
+def correlate_ranks(left: np.ndarray, right: np.ndarray) -> float | None:
+    """Spearman's rank correlation, -1 to 1, of the pairs of which both are numbers.
+
+    None where ranks say nothing: of fewer than three pairs, or where one side's amounts are all equal.
+    """
+    known = np.isfinite(left) & np.isfinite(right)
+    if np.count_nonzero(known) < 3:
+        return None
+    a, b = (ranks - ranks.mean() for ranks in (rank_amounts(left[known]), rank_amounts(right[known])))
+    size = float(np.sqrt((a @ a) * (b @ b)))
+    return float(a @ b) / size if size else None
