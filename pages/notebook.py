@@ -14,14 +14,17 @@ view = open_page(
 )
 found = notebook.compare_all(view)
 printed = notebook.read_printed()
-notebook.show_tensor(view, printed, found.get(printed.cell))
+notebook.show_tensor(view, printed, found)
 notebook.choose_printed(printed)
-table, status = st.columns([3, 1], gap="small")
-with table:
+if found:
+    table, status = st.columns([3, 1], gap="small")
+    with table:
+        notebook.show_summary(view, found)
+    with status:
+        notebook.show_status(view, found)
+        notebook.explain_verdicts()
+else:
     notebook.show_summary(view, found)
-with status:
-    notebook.show_status(view, found)
-    notebook.explain_verdicts()
 with fold("itself", "**The notebook against itself** · what it prints twice") as opened:
     if opened:
         notebook.show_itself(view)

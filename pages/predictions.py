@@ -4,7 +4,14 @@ import streamlit as st
 
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
-from bertviz_core.ui.views import predictions, predictions_carried, predictions_reason, predictions_words
+from bertviz_core.ui.panels.guesses import ask_guesses
+from bertviz_core.ui.views import (
+    predictions,
+    predictions_carried,
+    predictions_hidden,
+    predictions_reason,
+    predictions_words,
+)
 
 view = open_page(
     "predictions",
@@ -20,10 +27,16 @@ if "cls.predictions.probs" in view.trace:
         predictions_words.show_words(view)
     with reason:
         predictions_reason.show_score(view, word)
-    every, whole = st.columns([4, 6], gap="small")
+    every, other = st.columns([4, 6], gap="small")
+    guesses = ask_guesses(view)
     with every:
         predictions_reason.show_all_scores(view, word)
-    with whole:
+    with other:
+        if guesses:
+            predictions_hidden.show_hidden(view, guesses)
+        else:
+            predictions_reason.show_softmax(view, word)
+    if guesses:
         predictions_reason.show_softmax(view, word)
     with fold("carried", "**Where from** · what each token carried to the logit") as opened:
         if opened:

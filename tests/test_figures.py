@@ -22,6 +22,7 @@ from bertviz_core.figures.head_grid import draw_head_grid
 from bertviz_core.figures.head_sums import HeadSums, draw_head_sums
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.histogram import draw_histogram
+from bertviz_core.figures.inked import ink_texts
 from bertviz_core.figures.lines import draw_growing_sum, draw_shares_by_stage
 from bertviz_core.figures.margins import settle
 from bertviz_core.figures.matrices import Projection, draw_cut, draw_projection
@@ -30,7 +31,7 @@ from bertviz_core.figures.pairs import draw_pairs
 from bertviz_core.figures.palette import PALETTES
 from bertviz_core.figures.paths import draw_paths
 from bertviz_core.figures.positions import draw_nearness
-from bertviz_core.figures.softmax import draw_all_scores, draw_rank_curve, draw_sorted_terms, draw_stack
+from bertviz_core.figures.softmax import SortedTerms, draw_all_scores, draw_rank_curve, draw_sorted_terms, draw_stack
 from bertviz_core.figures.stages import draw_by_stage, draw_runs
 from bertviz_core.figures.step_counts import StageCounts, draw_step_counts
 from bertviz_core.figures.strips import Strip, draw_enlarged_strips
@@ -122,6 +123,7 @@ CASES = {
                                             Side("column", step=2), c, "key", gaps=False, name_inside=True, height=300),
         "with numbers": lambda c: draw_heatmap(MATRIX[:, :SIZE] / 4, Side("", WORDS), Side("", WORDS), c, "norm",
                                                        end=1.0, selected=2, square=True, numbers=True, height=260),
+        "with texts": lambda c: draw_heatmap(MATRIX, *SIDES, c, "key", texts=[["x"] * 8] * SIZE),
         "empty of numbers": lambda c: draw_heatmap(np.zeros((2, 3)), Side("a"), Side("b"), c, "key"),
     },
     "draw_runs": {
@@ -180,7 +182,11 @@ CASES = {
                                            end=9.0, at=(8, "key", 3)),
     },
     "draw_terms": {"a sum": lambda c: draw_terms(TERMS, ("x", "W", "x · W"), c, "query")},
-    "draw_sorted_terms": {"both signs": lambda c: draw_sorted_terms(SIGNED, WORDS, c, INK)},
+    "draw_sorted_terms": {
+        "one": lambda c: draw_sorted_terms([SortedTerms(WORDS[0], SIGNED, 0.5)], WORDS, c, INK, 300),
+        "two": lambda c: draw_sorted_terms([SortedTerms(word, SIGNED, 0.5, "a[b={n}]") for word in WORDS[:2]],
+                                           WORDS, c, INK, 300),
+    },
     "draw_all_scores": {
         "three marked": lambda c: draw_all_scores(np.array([3, 0, 5]), np.linspace(-1, 1, 4),
                                                   dict(zip(WORDS, (0.9, 0.5, -0.5), strict=False)), WORDS[1], c, INK),
@@ -260,7 +266,7 @@ def test_every_kind_of_chart_has_a_case():
 @pytest.mark.parametrize("draw", VARIANTS)
 def test_plotly_takes_every_kind_as_it_is(draw, theme):
     chart = draw(PALETTES[theme]).offer("L.a[x={x}]")
-    valid, ours = plain(sent(go.Figure(chart.spec))), plain(sent(to_plotly(chart)))
+    valid, ours = plain(sent(go.Figure(ink_texts(chart.spec)))), plain(sent(to_plotly(chart)))
     assert ours["layout"].pop("template") == {}  # validators write into it that it has nothing for any type of trace
     assert valid["layout"].pop("template") == {"data": {"scatter": [{"type": "scatter"}]}}
     assert valid["data"] and ours == {**valid, "layout": settle(valid["layout"])}

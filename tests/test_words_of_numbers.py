@@ -70,7 +70,7 @@ def test_facts_of_the_notebooks_sentence_are_not_counted_as_differing():
 
 def test_a_document_beside_itself_is_told_once():
     at = opened(document="notebook", beside="notebook")
-    assert at.title[0].value.count("001") == 1
+    assert at.title[0].value.count("the notebook “") == 1
     assert sum(element.value.count("**notebook (001)**") for element in at.caption) == 1
 
 
@@ -172,7 +172,7 @@ def test_a_lead_is_over_what_its_formula_takes_off(tmp_path, count, over):
 def test_heads_without_which_the_answer_falls_are_told_from_those_without_which_it_rises(rome):
     worth = weigh(rome, {**{(2, head): -0.1 for head in range(5)}, (0, 1): 0.1, (3, 3): 0.2})
     told = heads_ablation.write_counts(worth).replace("\\", "")
-    assert told.startswith(f"Without 5 of 72 heads {worth.name} falls, without 2 it rises.")
+    assert told.startswith(f"Without 5 of 72 heads {worth.name} falls, without 2 it rises;")
 
 
 def test_the_bar_over_the_other_is_that_of_the_pass_after_a_change(rome):

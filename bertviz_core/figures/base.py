@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bertviz_core.figures.inked import ink_texts
 from bertviz_core.figures.margins import settle
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.plotly_inside import Drawn, Figure, write_array
@@ -90,7 +91,7 @@ def to_plotly(chart: Chart) -> Figure:
 
 def write_spec(chart: Chart) -> Spec:
     """The chart as Plotly.js takes it."""
-    spec = _write_out(chart.spec)
+    spec = _write_out(ink_texts(chart.spec))
     return {**spec, "layout": settle(spec["layout"])}
 
 

@@ -8,7 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.figures.base import Chart, Spec, make_chart, make_outline, pack, set_axis, set_font, write_text
+from bertviz_core.figures.base import (
+    MONOSPACE,
+    Chart,
+    Spec,
+    make_chart,
+    make_outline,
+    pack,
+    set_axis,
+    set_font,
+    write_text,
+)
+from bertviz_core.figures.inked import WRITTEN
 from bertviz_core.figures.margins import measure_text
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, escape
@@ -81,6 +92,7 @@ def draw_heatmap(
     height: int | None = None,
     square: bool = False,
     numbers: bool = False,
+    texts: Sequence[Sequence[str]] | None = None,
 ) -> Chart:
     """A matrix (row, column) as a heat map.
 
@@ -91,6 +103,7 @@ def draw_heatmap(
     where numbers leave it no room beside it. height: of the chart in pixels, by default as the rows need it. square:
     cells are as wide as they are high, and the map stands at the left. What is no number has no cell.
     numbers: those of the marked row stand in it, in hundredths, in place of the colour bar: where `has_room`.
+    texts: what stands in the cells (row, column).
     """
     limit = float(end if end is not None else np.nanmax(np.abs(values), initial=0.0)) or 1.0
     low = 0.0 if share else -limit
@@ -100,6 +113,7 @@ def draw_heatmap(
         **({"showscale": False} if numbers else {"colorbar": make_color_bar(values, low, limit, colors)}),
         "xgap": int(gaps and width <= _GAPS),
         "ygap": int(gaps and count <= _GAPS),
+        **({} if texts is None else {"text": texts, **WRITTEN, "textfont": {"size": 12, "family": MONOSPACE}}),
     }
     return make_chart(
         [_draw_cells(values, rows, columns, (low, limit), look)],

@@ -3,48 +3,92 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.figures.base import Chart, Spec, make_chart, pack, set_axis, set_font, write_text
+from bertviz_core.figures.base import SANS, Chart, Spec, make_chart, pack, set_axis, set_font, write_text
 from bertviz_core.figures.palette import Palette
-from bertviz_core.figures.texts import Rich
-from bertviz_core.formula.numbers import format_number, format_percent
+from bertviz_core.figures.texts import Rich, bold
+from bertviz_core.formula.numbers import format_number, format_percent, format_short
 
 _DECADES = (1.0, 1e-2, 1e-4, 1e-6)  # ticks of probabilities
 _POINTS = 240  # of a curve over all ranks
 _NARROW = 0.055  # of a stack's width: what is narrower carries no words
 _EDGE = 0.02  # of that width: what stands so near to an end has its words begin or end there
-_SAID = 0.3  # of a chart's width at least, for what is said beside its bars
+_BAND_GAP = 0.06  # between one sum's bars and the next one's, of what a sum has
 _HATCH = {"size": 5, "solidity": 0.3}
 
 
-def draw_sorted_terms(terms: np.ndarray, names: Sequence[str], colors: Palette, color: str, height: int = 250) -> Chart:
-    """The terms of a sum as bars, largest first. names: of the terms, in their order; height: in pixels."""
-    order = np.argsort(-terms, kind="stable")
-    up, down = int((terms > 0).sum()), int((terms < 0).sum())
-    bars = {
-        "type": "bar",
-        "x": list(range(len(terms))),
-        "y": pack(terms[order]),
-        "customdata": [names[i] for i in order],
-        "marker": {"color": colors.ink(terms[order], color), "line": {"width": 0}},
-        "hovertemplate": Rich("%{customdata}<br><b>%{y:.4g}</b><extra></extra>"),
-    }
-    said, ends = set_font(colors.faint), up / (len(terms) or 1)
-    texts = [  # each beside its bars, on the side of 0 where there are no others
-        write_text(f"← {up:,} raise it", min(ends, 1 - _SAID), 0, said, xref="paper", xanchor="left", yanchor="bottom"),
-        write_text(f"{down:,} lower it →", max(ends, _SAID), 0, said, xref="paper", xanchor="right", yanchor="top"),
-    ]
+@dataclass(frozen=True, eq=False)
+class SortedTerms:
+    """The terms (term,) of a sum, to which a bias is added. name: what it is the sum of; cell: the address that a click
+    explains, if any."""
+
+    name: str
+    values: np.ndarray
+    bias: float
+    cell: str = ""
+
+    @property
+    def told(self) -> str:
+        """What raises the sum, what lowers it and the bias, as numbers that add up to it."""
+        up, down = (float(self.values[part].sum()) for part in (self.values > 0, self.values <= 0))
+        rest = (f"{'−' if value < 0 else '+'} {format_short(abs(value))}" for value in (down, self.bias))
+        return f"{format_short(up)} {' '.join(rest)} = {format_short(up + down + self.bias)}"
+
+
+def draw_sorted_terms(
+    sums: Sequence[SortedTerms], names: Sequence[str], colors: Palette, color: str, height: int
+) -> Chart:
+    """The terms of sums as bars, largest first, one sum below the other on one scale.
+
+    names: of the terms, in their order; height: in pixels.
+    """
+    low = min(float(each.values.min(initial=0)) for each in sums)
+    high = max(float(each.values.max(initial=0)) for each in sums)
+    part = 1 / len(sums)
+    axes: Spec = {}
+    for i in range(len(sums)):
+        number, above = str(i + 1) if i else "", 1 - i * part
+        domain = [above - part * (1 - _BAND_GAP), above]
+        axes[f"yaxis{number}"] = set_axis(colors, grid=True, nticks=4, range=[1.05 * low, 1.05 * high], domain=domain)
     return make_chart(
-        [bars],
+        [_draw_terms(each, names, f"y{i + 1 if i else ''}", colors, color) for i, each in enumerate(sums)],
         height,
         colors,
         bargap=0,
-        annotations=texts,
+        annotations=[text for i, each in enumerate(sums) for text in _tell_terms(each, 1 - i * part, colors)],
         xaxis=set_axis(colors, showticklabels=False),
-        yaxis=set_axis(colors, grid=True, nticks=4),
+        **axes,
     )
+
+
+def _draw_terms(terms: SortedTerms, names: Sequence[str], axis: str, colors: Palette, color: str) -> Spec:
+    order = np.argsort(-terms.values, kind="stable")
+    drawn = terms.values[order]
+    return {
+        "type": "bar",
+        "x": list(range(len(drawn))),
+        "y": pack(drawn),
+        "yaxis": axis,
+        "customdata": [names[i] for i in order],
+        "marker": {"color": colors.ink(drawn, color), "line": {"width": 0}},
+        "hovertemplate": Rich("%{customdata}<br><b>%{y:.4g}</b><extra></extra>"),
+        **({"meta": terms.cell} if terms.cell else {}),
+    }
+
+
+def _tell_terms(terms: SortedTerms, top: float, colors: Palette) -> list[Spec]:
+    """At the right, above the bars: of what these are the terms, how many raise and lower it, and what it comes to."""
+    up, down = int((terms.values > 0).sum()), int((terms.values < 0).sum())
+    lines = (
+        (bold(terms.name), {"color": colors.text, "family": SANS, "size": 13}),
+        (terms.told, set_font(colors.text)),
+        (f"{up:,} raise it, {down:,} lower it", {"color": colors.faint, "family": SANS, "size": 12}),
+    )
+    place = {"xref": "paper", "yref": "paper", "xanchor": "right", "yanchor": "top"}
+    return [write_text(text, 1, top, font, yshift=-16 * i, **place) for i, (text, font) in enumerate(lines)]
 
 
 def draw_all_scores(

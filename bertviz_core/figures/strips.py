@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bertviz_core.figures.base import (
+    MONOSPACE,
     Chart,
     Spec,
     make_chart,
@@ -18,6 +19,7 @@ from bertviz_core.figures.base import (
     set_font,
     write_text,
 )
+from bertviz_core.figures.inked import WRITTEN
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, escape
 from bertviz_core.formula.numbers import format_short
@@ -108,10 +110,10 @@ def _draw_strip(strip: Strip, row: int, shown: range, colors: Palette, *, enlarg
     numbers: Spec = (
         {
             "text": [[format_short(float(x)) for x in part]],
-            "texttemplate": Rich("%{text}"),
+            **WRITTEN,
             "xgap": 1,
             "ygap": 1,
-            "textfont": {"size": 12},
+            "textfont": {"size": 12, "family": MONOSPACE},
         }
         if enlarged
         else {}

@@ -24,7 +24,7 @@ class Tint:
 def tint_cell(part: float, kind: str, colors: Palette) -> Tint:
     """The colours of a number that is so large a part of its scale, from -1 to 1: a kind's own above 0, slate below."""
     back = mix(colors.zero, colors.cells[kind] if part > 0 else colors.negative, float(min(abs(part), 1.0)))
-    return Tint(back, _choose_ink(back))
+    return Tint(back, choose_ink(back))
 
 
 def mix(one: str, other: str, part: float) -> str:
@@ -34,7 +34,8 @@ def mix(one: str, other: str, part: float) -> str:
 
 
 @lru_cache(maxsize=1 << 12)
-def _choose_ink(back: str) -> str:
+def choose_ink(back: str) -> str:
+    """Black or white, whichever stands out more from a colour."""
     return max(_INKS, key=lambda ink: measure_contrast(ink, back))
 
 

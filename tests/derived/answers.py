@@ -147,7 +147,12 @@ def evidence(s: Scene, address: str) -> Truth:
     own = bias[label] - np.mean(bias[others])
     lead = classify(s, address)[label] - np.mean(classify(s, address)[others])
     assert math.isclose(parts.sum() + own, lead)
-    return Truth([Falling(parts)], parts[:, None], told=[len(parts), own, lead], worked=[lead])
+    return Truth(
+        [Falling(parts, own)],
+        parts[:, None],
+        told=[len(parts), own, lead],
+        worked=[lead],
+    )
 
 
 @truth("overview", "page")

@@ -1,5 +1,6 @@
 """The pages about what was there before the sentence: tokenizer, parameters, axes."""
 
+import itertools
 import math
 import re
 from collections import Counter
@@ -258,7 +259,10 @@ def count_numbers(s: Scene) -> Truth:
     sizes = {a: math.prod(s.trace.shape(a)) for a in shown}
     inside = [a for a in shown if ".layer." in a]
     counts = [sizes[a] * (len(s.layers) if a in inside else 1) for a in shown]
-    return Truth([points(x=counts, y=list(range(len(counts))))])
+    found = [s.trace.program.stages[a] for a in shown]
+    rows = [0, *itertools.accumulate(int(one != other) for one, other in itertools.pairwise(found))]
+    base = [sum(counts[j] for j in range(i) if rows[j] == rows[i]) for i in range(len(rows))]
+    return Truth([points(x=counts, y=rows, base=base)])
 
 
 @truth("notation", "names-shares")

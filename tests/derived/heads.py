@@ -159,16 +159,14 @@ def pooled(s: Scene) -> list[int]:
     return [real, -(-real // 32), -(-real // 32) - 1]
 
 
-@truth("heads", "Its role")
-def head_role(s: Scene) -> Truth:
+@truth("heads", "Its role: *")
+def head_role(s: Scene, role: str) -> Truth:
     """The chosen head's role and what it is measured by."""
     numbers = measure(s, s.layer, s.head)
     profile = [(short, numbers[name]) for short, name in SHARES.items() if numbers[name] is not None]
-    roles = [numbers[ROLES[role]] for role in name_roles(numbers)]
-    thresholds = [0.9 if role == "broad" else 0.5 for role in name_roles(numbers)]
+    assert role == (", ".join(name_roles(numbers)) or "no role")
     real, entropy = sum(s.trace.encoding.mask), float(numbers["entropy"] or 0)
-    told = [*roles, *thresholds, entropy, float(np.log2(real)), 2.0**entropy, numbers["distance"]]
-    return Truth(told=told, answers=[profile])
+    return Truth(told=[entropy, float(np.log2(real)), numbers["distance"]], answers=[profile])
 
 
 @truth("heads", "The answer without it")

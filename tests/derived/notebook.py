@@ -1,10 +1,13 @@
 """The page that runs the notebook's checks."""
 
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from bertviz_core.documents.printed import FACTS, OTHERS, TENSORS
+from tests.derived.reading import Panel
 from tests.derived.truth import Map, Scene, Truth, points, truth
 
 
@@ -19,25 +22,31 @@ def read_digits(cell: str) -> np.ndarray:
 @truth("notebook", "notebook-tensor")
 def printed_tensor(s: Scene) -> Truth:
     digits = next(one for one in TENSORS if one.cell == s.asked.get("cell", "14")).digits
-    names = ["0", "1", "2", "d − 3", "d − 2", "d − 1"]
     matrix = np.array(digits, dtype=np.float64)
-    columns = {name: [row[j].replace("-", "−") for row in digits] for j, name in enumerate(names)}
-    return Truth([Map(matrix)], matrix, tables=[columns])
+    return Truth([Printed(matrix, digits)], matrix, told=[36 * len(TENSORS)])  # how many there are to compare
+
+
+@dataclass(frozen=True)
+class Printed(Map):
+    """A map with the digits as they are printed in its cells."""
+
+    digits: Sequence[Sequence[str]]
+
+    def check(self, panel: Panel, trace: Mapping, why: object) -> None:
+        super().check(panel, trace, why)
+        written = [each["text"] for each in panel.figure["layout"]["annotations"] if each.get("yref") == "y"]
+        assert written == [text.replace("-", "−") for row in self.digits for text in row], why
 
 
 @truth("notebook", "All printed tensors")
 def printed_tensors(s: Scene) -> Truth:
-    columns: dict[str, list] = {"numbers": [36] * len(TENSORS)}
-    columns |= {
-        name: [None] * len(TENSORS)
-        for name in ("same digits", "last digit", "rounding", "differs", "largest difference")
+    printed = [[float(text) for row in one.digits for text in row] for one in TENSORS]
+    columns = {
+        "numbers": [36] * len(TENSORS),
+        "smallest printed": [min(each) for each in printed],
+        "largest printed": [max(each) for each in printed],
     }
     return Truth(tables=[columns])
-
-
-@truth("notebook", "page")
-def notebook_page(s: Scene) -> Truth:
-    return Truth(told=[36 * len(TENSORS)])
 
 
 @truth("notebook", "Sizes*")

@@ -24,7 +24,15 @@ from bertviz_core.ui.walk.explain import write_text
 from tests.menus import open_menus
 
 APP = str(Path(__file__).parents[2] / "app.py")
-_AWAITED = ("documents", "feed_forward", "heads", "sentence", "story", "tokenization")  # numbers arrive later there
+_AWAITED = (
+    "documents",
+    "feed_forward",
+    "heads",
+    "predictions",
+    "sentence",
+    "story",
+    "tokenization",
+)  # numbers arrive later there
 LONG = 120  # seconds after which what is worked out in the background is stuck
 TITLE = 'class="bv-panel-title"'
 _SAYS = re.compile(r'<span class="bv-says">(.*?)</span></span><span class="bv-icons">', re.DOTALL)

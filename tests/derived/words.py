@@ -2,10 +2,12 @@
 
 import itertools
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 
 from tests.derived.reading import Panel, find_numbers
 from tests.derived.truth import Scene, Truth, best, moments, points, softmax, truth
@@ -50,6 +52,28 @@ def carried(s: Scene) -> Truth:
     )
 
 
+@truth("predictions", "Every token hidden, one at a time")
+def hidden_in_turn(s: Scene) -> Truth:
+    """Hugging Face's guesses over the same ids with [MASK] at one place, and the place of what was typed there."""
+    read, typed = s.trace.encoding, s.shown.view.typed
+    mask = s.trace.model.tokenizer.mask_id
+    special = {0, *(i for i, token in enumerate(typed.tokens) if token == "[SEP]")}
+    columns: dict[str, list] = {"guess": [], "sure": [], "rank of what was typed": []}
+    places = [i for i in range(len(typed)) if i not in special]
+    for i in places:
+        ids = [mask if j == i else each for j, each in enumerate(read.ids)]
+        given = {"input_ids": ids, "token_type_ids": read.segments, "attention_mask": read.mask}
+        with torch.no_grad():
+            scores = s.hf(**{name: torch.tensor([each]) for name, each in given.items()}).prediction_logits[0, i]
+        probs = softmax(scores.double().numpy())
+        own, top = typed.ids[i], int(probs.argmax())
+        rank = 1 + int((probs > probs[own]).sum())
+        columns["guess"].append(f"{s.word(top)}{' ✓' * (top == own)}")
+        columns["sure"].append(probs[top])
+        columns["rank of what was typed"].append("–" if own == mask else rank)
+    return Truth(tables=[columns], rows=[typed.tokens[i] for i in places])
+
+
 @truth("predictions", "rank-curve")
 def rank_curve(s: Scene) -> Truth:
     scores = read_scores(s)[s.token]
@@ -74,13 +98,15 @@ def count_held(count: int, share: float) -> list[float]:
 
 @truth("predictions", "score-terms")
 def score_terms(s: Scene) -> Truth:
-    top = int(read_scores(s)[s.token].argmax())
-    vector, row = s["cls.predictions.transform.LayerNorm"][s.token], s["cls.predictions.decoder.weight"][:, top]
-    terms = np.array([x * y for x, y in zip(vector, row, strict=True)])
+    top, next_ = best(read_scores(s)[s.token], 2)
+    vector = s["cls.predictions.transform.LayerNorm"][s.token]
+    row, other = (s["cls.predictions.decoder.weight"][:, i] for i in (top, next_))
+    terms, others = (np.array([x * y for x, y in zip(vector, each, strict=True)]) for each in (row, other))
+    biases = [s["cls.predictions.decoder.bias"][i] for i in (top, next_)]
     most = int(terms.argmax())
     return Truth(
-        [Falling(terms)],
-        np.stack([vector, row, terms], axis=1),
+        [Falling(terms, biases[0]), Falling(others, biases[1], 1)],
+        np.stack([vector, row, terms, other, others], axis=1),
         told=[most, vector[most], row[most], terms[most]],
         worked=[read_scores(s)[s.token, top]],
     )
@@ -88,14 +114,29 @@ def score_terms(s: Scene) -> Truth:
 
 @dataclass(frozen=True)
 class Falling:
-    """Bars of a sum's terms, largest first; written among them how many are above 0, and how many are not."""
+    """Bars of a sum's terms, largest first; beside them what raises it, what lowers it, the bias and all together, and
+    how many do. place: which of the chart's sums it is."""
 
     terms: np.ndarray
+    bias: float
+    place: int = 0
 
     def check(self, panel: Panel, trace: Mapping, why: object) -> None:
         points(x=range(len(self.terms)), y=np.sort(self.terms)[::-1]).check(panel, trace, why)
-        written = [find_numbers(one["text"])[0].value for one in panel.figure["layout"]["annotations"]]
-        assert written == [sum(self.terms > 0), sum(self.terms <= 0)], why
+        _, total, counts = panel.figure["layout"]["annotations"][3 * self.place :][:3]
+        up, down = self.terms[self.terms > 0].sum(), self.terms[self.terms <= 0].sum()
+        first, second, sign, third, result = re.fullmatch(_TOLD, total["text"]).groups()
+        said = [read_number(each) for each in (first, second, third, result)]
+        signed = -self.bias if sign == "−" else self.bias
+        assert np.allclose(said, [up, -down, signed, up + down + self.bias], rtol=0.02, atol=0.006), why
+        assert [each.value for each in find_numbers(counts["text"])] == [sum(self.terms > 0), sum(self.terms < 0)], why
+
+
+_TOLD = r"(\S+) [+−] (\S+) ([+−]) (\S+) = (\S+)"
+
+
+def read_number(text: str) -> float:
+    return find_numbers(text)[0].value
 
 
 @truth("predictions", "scores-of-all")

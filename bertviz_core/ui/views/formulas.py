@@ -62,7 +62,7 @@ def show_counts(view: View) -> None:
     inside = sum(sizes[step.address] for step in steps if step.layer is not None)
     heading = Heading(
         "Numbers of each formula",
-        "in the order of the pass; all layers of a formula in one bar",
+        "a bar a stage, in the order of the pass; its parts are formulas, each of all layers",
         r"n = n_{\mathrm{once}} + L \, n_{\mathrm{layer}}",
         f"once {sum(sizes.values()) - inside:,}, L = {layers}, layer {inside:,}",
     )

@@ -40,9 +40,11 @@ from bertviz_core.ui.panels.looks import ALL_ZERO, tell_hardest
 from bertviz_core.ui.panels.moved import draw_difference_chart
 from bertviz_core.ui.panels.panel import format_shape, show_values
 from bertviz_core.ui.panels.passes import show_passes, tell_pass
+from bertviz_core.ui.views import heads_told
 from bertviz_core.ui.views.heads_ablation import (
     ask_worth,
     measure_worth,
+    read_outcome,
     show_ranking,
     show_words,
     tell_most_needed,
@@ -76,12 +78,13 @@ def show_heads(view: View, all_heads: Summary) -> None:
     """Every head's attention as a small picture, with what it is worth to the answer; the chosen one large, with the
     answer without it and its role; and the heads that matter most."""
     st.html(_STYLE)
-    at, row = view.chosen, _find_weights(view).fix(query=view.chosen.token)
-    offer_number(row.fix(key=open_key(view.trace, at.layer, at.head, at.token).key))
     asked = ask_worth(view)
     if asked is None:
+        at, row = view.chosen, _find_weights(view).fix(query=view.chosen.token)
+        offer_number(row.fix(key=open_key(view.trace, at.layer, at.head, at.token).key))
         _show_cards(view, all_heads, None, None)
     else:
+        heads_told.offer(view, read_outcome(view))
         waits = recall_needed(view.outcome.before, view.chosen.token) is None
         show_finding("worth", asked, partial(_draw, view, all_heads, waits))
 
@@ -97,12 +100,12 @@ def _draw(view: View, all_heads: Summary, waits: bool, found: Found[Ablation]) -
 
 
 def _show_cards(view: View, all_heads: Summary, found: Found[Ablation] | None, worth: Worth | None) -> None:
-    every, one = st.columns([58, 42], gap="small")
+    every, one = st.columns([52, 48], gap="small")
     with every:
         _show_map(view, all_heads, worth)
     with one:
         _show_one(view)
-    words, role, ranking = st.columns([11, 10, 12], gap="small")
+    words, role, ranking = st.columns([9, 9, 14], gap="small")
     if found is not None and worth is not None:
         with words:
             show_words(view, worth)
@@ -113,8 +116,9 @@ def _show_cards(view: View, all_heads: Summary, found: Found[Ablation] | None, w
 
 
 def _show_role(view: View) -> None:
-    says = "mean attention weight; mark: a role"
-    heading = Heading("Its role", says, write_rule(view, read_heads(view.trace)), "a rule of this app")
+    all_heads = read_heads(view.trace)
+    roles = ", ".join(_list_roles(all_heads, view.chosen.layer, view.chosen.head))
+    heading = Heading(f"Its role: {roles}", "", write_rule(view, all_heads), "a rule of this app")
     with open_card(view, ATTENTION, heading, _find_weights(view), name="role"):
         show_passes(view, _show_profile)
 

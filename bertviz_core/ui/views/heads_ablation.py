@@ -28,7 +28,7 @@ from bertviz_core.ui.views.heads_worth import FORMULA, Worth, render_ranking, re
 _WORTH = Key("worth", "")
 _SOURCE = "one pass without it"
 _THIS = "**layer {layer}, head {head}**"
-_RANKING = 196  # pixels that the ranking has, also before it is known
+_RANKING = 96  # pixels that the ranking has, also before it is known
 
 
 def find_base(view: View) -> Trace:
@@ -51,9 +51,13 @@ def ask_worth(view: View) -> Wanted[Ablation] | None:
 def measure_worth(view: View, all_heads: Summary, found: Found[Ablation]) -> Worth:
     """What is known of it, for the probability that was chosen."""
     outcomes = find_outcomes(find_base(view), view.chosen.token)
-    chosen = state.read(_WORTH)
-    which = list(outcomes).index(chosen) if chosen in outcomes else 0
-    return Worth(found.value, outcomes, which, all_heads, (view.chosen.layer, view.chosen.head))
+    return Worth(found.value, outcomes, read_outcome(view), all_heads, (view.chosen.layer, view.chosen.head))
+
+
+def read_outcome(view: View) -> int:
+    """Which of the probabilities is looked at."""
+    names, chosen = list(find_outcomes(find_base(view), view.chosen.token)), state.read(_WORTH)
+    return names.index(chosen) if chosen in names else 0
 
 
 def tell_most_needed(view: View) -> Said:
@@ -126,7 +130,7 @@ def show_words(view: View, worth: Worth) -> None:
         st.html(render_words(worth))
         name = f"layer {layer}, head {head}"
         st.button(
-            f"{name.capitalize()} is left out" if undone else f"Show the pass without {name}",
+            f"{name.capitalize()} is left out" if undone else "Show that pass",
             key="ablation-look",
             on_click=add_changes,
             args=(changes,),
@@ -154,6 +158,6 @@ def write_counts(worth: Worth) -> str:
         moves = "falls" if needed else "rises" if hinders else "stays as it is"
         return escape_markdown(f"Without the only head {worth.name} {moves}.")
     return escape_markdown(
-        f"Without {needed} of {known.size} heads {worth.name} falls, without {hinders} it rises. Two heads left out "
-        "together need not change it by the sum of both."
+        f"Without {needed} of {known.size} heads {worth.name} falls, without {hinders} it rises; two together need not "
+        "add up."
     )

@@ -25,7 +25,7 @@ from bertviz_core.analysis.heads import (
 )
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.figures.head_grid import draw_head_grid
-from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_short
+from bertviz_core.formula.numbers import format_latex, format_percent, format_short
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import url
@@ -55,10 +55,8 @@ def render_profile(view: View, all_heads: Summary) -> str:
     shares = [s for s in STATISTICS.values() if s.unit == SHARE and s is not EVENNESS]
     absent = ", ".join(s.short for s in shares if np.isnan(numbers[s.name]))
     rows = "".join(_render_share(s, numbers, roles) for s in shares if not np.isnan(numbers[s.name]))
-    return (
-        f'<p class="bv-worth-title"><b>Role: {escape(", ".join(role.name for role in roles) or "none")}</b></p>'
-        f'<div class="bv-profile"><div class="bv-answer">{rows}</div></div>'
-        + (f'<p class="bv-faint">Not here: {escape(absent)}.</p>' if absent else "")
+    return f'<div class="bv-profile"><div class="bv-answer">{rows}</div></div>' + (
+        f'<p class="bv-faint">Not here: {escape(absent)}.</p>' if absent else ""
     )
 
 
@@ -90,23 +88,8 @@ def write_profile(numbers: Mapping[str, float], tokens: int) -> str:
         return f"{ALL_ZERO} So it has neither an entropy nor a distance, and no role."
     if not has_shares(numbers):
         return f"{NO_SHARES} So it has neither an entropy nor a distance, and no role."
-    even, uniform = (format_number(x) for x in (numbers["entropy"], float(np.log2(tokens))))
-    return (
-        f"**Entropy**, mean over all queries: {even} of {uniform} bits, as if {format_short(2 ** numbers['entropy'])} "
-        "tokens shared the attention evenly. **Distance**, mean over all queries: "
-        f"{format_short(numbers['distance'])} tokens. "
-        f"{_write_roles(numbers)}"
-    )
-
-
-def _write_roles(numbers: Mapping[str, float]) -> str:
-    found = [
-        f"{escape_markdown(role.name)}, as {escape_markdown(role.statistic.title)} = "
-        f"{format_number(numbers[role.statistic.name])} > "
-        f"{role.above}"
-        for role in find_roles(numbers)
-    ]
-    return f"**Role on this sentence:** {'; '.join(found) or 'none: no rule holds.'}"
+    even, uniform = (format_short(x) for x in (numbers["entropy"], float(np.log2(tokens))))
+    return f"Entropy {even} of {uniform} bits, distance {format_short(numbers['distance'])} tokens. Mark: a role."
 
 
 def choose_statistic() -> Statistic:

@@ -138,10 +138,11 @@ def render_ranking(worth: Worth, whole: bool) -> str:
     needed = [int(i) for i in rank_top(known, _LISTED) if known[i] > 0]
     hinders = [int(i) for i in rank_top(-known, _LISTED) if known[i] < 0]
     so_far = "" if whole else " so far"
-    return "".join(
+    lists = "".join(
         _render_list(worth, title + so_far, places)
         for title, places in (("Needed most", needed), ("In the way", hinders))
     )
+    return f'<div class="bv-both-ends">{lists}</div>'
 
 
 def _render_list(worth: Worth, title: str, places: Sequence[int]) -> str:
@@ -156,4 +157,4 @@ def _render_list(worth: Worth, title: str, places: Sequence[int]) -> str:
         for one in [float(worth.of_heads[layer, head])]
         for kind in ["bv-needed" if one > 0 else "bv-hinders"]
     )
-    return f'<p class="bv-worth-title"><b>{title}</b></p><div class="bv-ranked">{rows}</div>'
+    return f'<div><p class="bv-worth-title"><b>{title}</b></p><div class="bv-ranked">{rows}</div></div>'

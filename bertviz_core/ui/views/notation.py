@@ -29,7 +29,7 @@ from bertviz_core.ui.panels.panel import format_shape
 
 _KINDS = {"all": "All", "steps": "Steps", "parameters": "Parameters", "inputs": "Inputs", "axes": "Axes"}
 _SOURCES = f"{len(DOCUMENTS)} documents and {len(SOURCES) - len(DOCUMENTS)} code bases"
-_MAP = 260  # pixels: the height of the map of who names what
+_MAP = 238  # pixels: the height of the map of who names what
 _FORMULAS = "formulas"
 _WHERE = {_FORMULAS: "In formulas", "code": "In code"}
 _NAMED = {_FORMULAS: IN_FORMULAS, "code": IN_CODE}  # the sources
@@ -76,7 +76,9 @@ def show_lengths(view: View) -> Derived:
 def show_coverage(view: View) -> Derived:
     """Which part of each stage's quantities every source has a name for."""
     groups = {group: rows for group, rows in _list_groups(view).items() if group.page and rows}
-    shares = np.array([[_count_names(rows, (source,)) / len(rows) for source in SOURCES] for rows in groups.values()])
+    counts = [[_count_names(rows, (source,)) for source in SOURCES] for rows in groups.values()]
+    sizes = [len(rows) for rows in groups.values()]
+    shares = np.array([[count / size for count in row] for row, size in zip(counts, sizes, strict=True)])
     sources, stages = list(SOURCES.values()), [group.title for group in groups]
     return Derived(
         "names-shares",
@@ -90,12 +92,13 @@ def show_coverage(view: View) -> Derived:
             share=True,
             end=1.0,
             height=_MAP,
+            texts=[[f"{count}/{size}" for count in row] for row, size in zip(counts, sizes, strict=True)],
         ),
         Origin(
             "the glossary",
             NORM,
             r"s = n_{\mathrm{named}} / n",
-            "of each stage’s quantities the part that a source has a name for",
+            "of each stage’s quantities, how many a source has a name for",
         ),
         values=Values(shares, stages, sources),
     )

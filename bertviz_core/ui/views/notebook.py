@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -37,6 +37,7 @@ _COLUMNS = {
     "same digits": Verdict.SAME, "last digit": Verdict.NEAR, "rounding": Verdict.SINGLE, "differs": Verdict.DIFFERS,
 }  # fmt: skip
 _NUMBERS = sum(len(row) for printed in TENSORS for row in printed.digits)
+_MAP = 262  # pixels: as high as what stands beside it
 _CELL = Key("cell", TENSORS[0].cell)
 
 
@@ -138,13 +139,16 @@ def _list_cells() -> list[str]:
     return [printed.cell for printed in TENSORS]
 
 
-def show_tensor(view: View, printed: PrintedTensor, comparison: Comparison | None) -> None:
-    """One printed tensor, number by number, with ours under each where it can be compared."""
-    _show_printed(view, printed, comparison)
+def show_tensor(view: View, printed: PrintedTensor, found: dict[str, Comparison]) -> None:
+    """One printed tensor, number by number, with ours beside it where it can be compared, and how; else what for that
+    is missing."""
+    _show_printed(view, printed, found.get(printed.cell), lambda: show_status(view, found))
 
 
 @derived
-def _show_printed(view: View, printed: PrintedTensor, comparison: Comparison | None) -> Derived:
+def _show_printed(
+    view: View, printed: PrintedTensor, comparison: Comparison | None, beside: Callable[[], object]
+) -> Derived:
     step, numbers = _write_program().by_address[printed.address], notebook.read_printed(printed)
     axis = step.dims[-1]
     rows, columns = [f"token {i}" for i in ROWS], [f"d − {-j}" if j < 0 else str(j) for j in COLUMNS]
@@ -154,7 +158,13 @@ def _show_printed(view: View, printed: PrintedTensor, comparison: Comparison | N
         "notebook-tensor",
         f"In [{printed.cell}]: {printed.what}",
         draw_heatmap(
-            numbers, Side("of 12 tokens", rows), Side(axis, columns, angle=0, standoff=16), view.colors, step.kind
+            numbers,
+            Side("of 12 tokens", rows),
+            Side(axis, columns, angle=0, standoff=16),
+            view.colors,
+            step.kind,
+            height=_MAP,
+            texts=[[text.replace("-", "−") for text in line] for line in printed.digits],
         ),
         Origin(
             f"{printed.address} (token 12 × {axis} {_choose_width(step)})",
@@ -166,16 +176,16 @@ def _show_printed(view: View, printed: PrintedTensor, comparison: Comparison | N
         ),
         values=Values(held, rows, names),
         note=_describe(comparison),
-        beside=lambda: _show_grid(axis, rows, columns, printed, comparison),
+        beside=beside if comparison is None else lambda: _show_grid(axis, rows, columns, printed, comparison),
+        sides=(2, 1) if comparison is None else (3, 2),
     )
 
 
 def _show_grid(
-    axis: str, rows: Sequence[str], columns: Sequence[str], printed: PrintedTensor, comparison: Comparison | None
+    axis: str, rows: Sequence[str], columns: Sequence[str], printed: PrintedTensor, comparison: Comparison
 ) -> None:
-    compared = (comparison.values, comparison.verdicts) if comparison else (None, None)
     with st.container(key="wide-grid"):
-        st.html(render_grid(axis, rows, columns, printed.digits, *compared))
+        st.html(render_grid(axis, rows, columns, printed.digits, comparison.values, comparison.verdicts))
 
 
 def _describe(comparison: Comparison | None) -> str:
@@ -208,18 +218,23 @@ def _choose_width(step: Step) -> int:
 
 def show_summary(view: View, found: dict[str, Comparison]) -> None:
     """All printed tensors with their verdicts, or with where ours would stand."""
-    names = [f"In [{printed.cell}]  {printed.address}" for printed in TENSORS]
+    names = [f"In [{printed.cell}]  {printed.address}: {printed.what}" for printed in TENSORS]
     results = [found.get(printed.cell) for printed in TENSORS]
-    columns = [
-        Column("numbers", [sum(map(len, printed.digits)) for printed in TENSORS]),
-        *(Column(name, [one and one.count(kind) for one in results]) for name, kind in _COLUMNS.items()),
-        Column("largest difference", [one and one.largest for one in results]),
-    ]
+    numbers = [notebook.read_printed(printed) for printed in TENSORS]
+    columns = [Column("numbers", [each.size for each in numbers])]
+    if found:
+        columns += [Column(name, [one and one.count(kind) for one in results]) for name, kind in _COLUMNS.items()]
+        columns.append(Column("largest difference", [one and one.largest for one in results]))
+    else:
+        columns += [
+            Column("smallest printed", [float(each.min()) for each in numbers]),
+            Column("largest printed", [float(each.max()) for each in numbers]),
+        ]
     heading = Heading(
         "All printed tensors",
         "",
         r"\mathrm{round}(x) = x_{\mathrm{printed}}",
-        "same digits: ours, rounded, is the printed one",
+        "same digits: ours, rounded, is the printed one" if found else NOTEBOOK,
     )
     with (
         open_card(view, FFN, heading, f"{len(TENSORS)} cells, {_NUMBERS} numbers"),

@@ -73,7 +73,7 @@ def show_sizes(view: View) -> None:
         f"L = {model.config.num_hidden_layers}, d = {model.config.hidden_size}, m = {model.config.intermediate_size:,}",
     )
     with open_card(view, KIND, heading, "of all tensors of the checkpoint"):
-        drawn, side = st.columns([2, 3], gap="small")
+        drawn, side = st.columns([8, 11], gap="small")
         with drawn.container():  # of its own: on a narrow phone it scrolls
             show_chart(_draw(view, tensors), "parameter-areas", "Every part of the model as an area")
         with side, st.container(key="wide-groups"):
@@ -159,7 +159,7 @@ def show_config(view: View) -> None:
     model, tensors = view.trace.model, analysis.read_tensors(view.trace)
     sums = analysis.count_parts(tensors)
     with open_card(view, KIND, "Parts and config.json", ", ".join(model.heads) or "no heads"):
-        left, right = st.columns([2, 3], gap="small")
+        left, right = st.columns([8, 11], gap="small")
         with left:
             shares = Column(
                 "% of all",

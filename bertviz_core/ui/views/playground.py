@@ -45,6 +45,7 @@ _SHEET = Sheet(
     [f"Query “{word}”" for word in WORDS],
     [f"key “{word}”" for word in WORDS],
 )
+_SEEN = 0.005  # a weight that is written in its cell
 _MAP = 304  # pixels: the height of the map beside the fields of its scores
 _SIDES = Side("query", WORDS), Side("key", WORDS, angle=0, standoff=16)
 
@@ -186,20 +187,24 @@ def show_shares(view: View, scores: np.ndarray, row: int) -> np.ndarray:
 @derived
 def _show_shares(view: View, found: np.ndarray, row: int) -> Derived:
     sums = dict.fromkeys(format_number(float(total)) for total in found.sum(axis=1))
+    percents = [[f"{100 * share:.0f}" if share >= _SEEN else "" for share in line] for line in found.tolist()]
     return Derived(
         "playground-shares",
         "All attention weights",
-        draw_heatmap(found, *_SIDES, view.colors, ATTENTION, share=True, end=1.0, selected=row, height=_MAP),
+        draw_heatmap(
+            found, *_SIDES, view.colors, ATTENTION, share=True, end=1.0, selected=row, height=_MAP, texts=percents
+        ),
         Origin(
             "the edited scores",
             ATTENTION,
             r"A = \mathrm{softmax}(S)",
-            f"each row has its own softmax and sums to {' or '.join(sums)}; scores far apart give almost all to one",
+            f"in percent; each row has its own softmax and sums to {' or '.join(sums)}; scores far apart give almost "
+            "all to one",
             source=ARTICLE,
         ),
         values=Values(found, WORDS, WORDS),
         beside=lambda: _edit_scores(row),
-        sides=(1, 1),
+        sides=(2, 3),
     )
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 
 from bertviz_core.analysis.claims import Part, Said, say_largest
 from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.predictions import PROBS, SCORES, run_softmax
 from bertviz_core.analysis.ranking import rank_top
-from bertviz_core.figures.softmax import draw_all_scores, draw_sorted_terms, draw_stack
+from bertviz_core.figures.softmax import SortedTerms, draw_all_scores, draw_sorted_terms, draw_stack
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent, write_factor
 from bertviz_core.formula.steps import PREDICTION
@@ -23,38 +26,76 @@ from bertviz_core.ui.views.predictions_words import read_word
 _VECTOR = Address("cls.predictions.transform.LayerNorm")
 _ROW, _BIAS = Address("cls.predictions.decoder.weight"), Address("cls.predictions.decoder.bias")
 _BARS = 72  # of the scores of all entries
-_TERMS = 320  # pixels: as high as the words beside them
+_TERMS = 338  # pixels: as high as the words beside them
 _NAMED, _MARKED = 7, 12  # of the likeliest entries
 _ENDS = (30, 100, 1000)  # ranks at which the groups of a stack end
 
 
 @derived
 def show_score(view: View, vocab: int) -> Derived:
-    """The products whose sum is the entry's logit, largest first."""
+    """The products whose sum is the entry's logit, largest first; and below them those of the entry beside it."""
     trace, token = view.trace, view.chosen.token
-    vector, row = trace[_VECTOR.fix(token=token)], trace[_ROW.fix(vocab=vocab)]
-    terms, bias = vector.astype(np.float64) * row, float(trace[_BIAS.fix(vocab=vocab)])
-    word, cell = trace.model.tokenizer.name(vocab), SCORES.fix(token=token, vocab=vocab)
-    up, down = float(terms[terms > 0].sum()), float(terms[terms <= 0].sum())
-    names = [f"component {i}" for i in range(len(terms))]
-    chart = draw_sorted_terms(terms, names, view.colors, view.colors.kinds[PREDICTION], _TERMS).offer(str(cell))
+    found = [_add_up(view, i) for i in (vocab, _choose_other(view, vocab))]
+    own, cell = found[0], SCORES.fix(token=token, vocab=vocab)
+    word, other = (trace.model.tokenizer.name(each.vocab) for each in found)
+    names = [f"component {i}" for i in range(len(own.terms))]
+    sums = [SortedTerms(f"“{name}”", each.terms, each.bias, str(SCORES.fix(token=token, vocab=each.vocab)))
+            for name, each in zip((word, other), found, strict=True)]  # fmt: skip
     return Derived(
         "score-terms",
-        f"1 · Logit of “{word}”: {len(terms)} products, largest first",
-        chart,
+        f"1 · Logit of “{word}”, and of “{other}”",
+        draw_sorted_terms(sums, names, view.colors, view.colors.kinds[PREDICTION], _TERMS),
         Origin(
             f"{_VECTOR.fix(token=token)} and {_ROW.fix(vocab=vocab)}",
             PREDICTION,
             view.typeset(trace.step(SCORES)),
             tell_largest(view).text,
-            write_result(
-                trace, cell, "L", f"{format_latex(up)} {_sign(down)} {_sign(bias)} = {format_latex(up + down + bias)}"
-            ),
+            write_result(trace, cell, "L", own.worked),
+            f"{len(own.terms)} products each, largest first",
         ),
-        values=Values(np.stack([vector, row, terms], axis=1), names, ["vector", "row of the word", "product"]),
+        values=Values(
+            np.stack([own.vector, *(column for each in found for column in (each.row, each.terms))], axis=1),
+            names,
+            ["vector", *(f"{what} of “{name}”" for name in (word, other) for what in ("row", "product"))],
+        ),
         note=tell_put(view, cell).strip(),
         start=cell,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Added:
+    """How an entry's logit is added up, over the components (hidden,): of a token's vector, of the entry's row."""
+
+    vocab: int
+    vector: np.ndarray
+    row: np.ndarray
+    bias: float
+
+    @cached_property
+    def terms(self) -> np.ndarray:
+        return self.vector.astype(np.float64) * self.row
+
+    @cached_property
+    def parts(self) -> tuple[float, float, float]:
+        """What raises, what lowers, and the bias."""
+        return float(self.terms[self.terms > 0].sum()), float(self.terms[self.terms <= 0].sum()), self.bias
+
+    @property
+    def worked(self) -> str:
+        up, down, bias = self.parts
+        return f"{format_latex(up)} {_sign(down)} {_sign(bias)} = {format_latex(up + down + bias)}"
+
+
+def _add_up(view: View, vocab: int) -> _Added:
+    vector = view.trace[_VECTOR.fix(token=view.chosen.token)]
+    return _Added(vocab, vector, view.trace[_ROW.fix(vocab=vocab)], float(view.trace[_BIAS.fix(vocab=vocab)]))
+
+
+def _choose_other(view: View, vocab: int) -> int:
+    """The entry that one is compared with: the likeliest, or the next where that is the one itself."""
+    best = rank_top(view.trace[SCORES.fix(token=view.chosen.token)].astype(np.float64), 2)
+    return best[1] if vocab == best[0] else best[0]
 
 
 def tell_largest(view: View) -> Said:
@@ -88,7 +129,7 @@ def show_all_scores(view: View, vocab: int) -> Derived:
     best = rank_top(scores, _MARKED)
     marked = list(dict.fromkeys([*best, vocab]))
     names = {i: trace.model.tokenizer.name(i) for i in marked}
-    main, other = names[vocab], best[1] if vocab == best[0] else best[0]
+    main, other = names[vocab], _choose_other(view, vocab)
     apart = abs(float(scores[vocab] - scores[other]))
     factor = float(np.exp(apart))
     counts, edges = np.histogram(scores, np.linspace(scores.min(), scores.max(), _BARS + 1))  # of any width

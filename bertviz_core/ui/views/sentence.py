@@ -15,7 +15,7 @@ from bertviz_core.analysis.predictions import RELATIONS
 from bertviz_core.analysis.ranking import find_robust_limit, rank_top
 from bertviz_core.figures.bars import BAR_HEIGHT, SHARES, draw_bars, draw_curve
 from bertviz_core.figures.heatmap import Side, draw_heatmap
-from bertviz_core.figures.softmax import draw_sorted_terms
+from bertviz_core.figures.softmax import SortedTerms, draw_sorted_terms
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import NORM, PREDICTION
@@ -288,7 +288,13 @@ def _show_evidence(view: View, address: Address, names: tuple[str, ...]) -> Deri
     return Derived(
         f"evidence-{address}",
         f"Components in favour of “{names[label]}”",
-        draw_sorted_terms(found, components, view.colors, view.colors.kinds[PREDICTION], height=_TERMS),
+        draw_sorted_terms(
+            [SortedTerms(f"{split.name} of “{names[label]}”", found, bias)],
+            components,
+            view.colors,
+            view.colors.kinds[PREDICTION],
+            _TERMS,
+        ),
         Origin(
             f"{_POOLED} and {address}.weight",
             PREDICTION,

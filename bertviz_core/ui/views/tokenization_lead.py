@@ -9,29 +9,28 @@ from pathlib import Path
 import streamlit as st
 
 from bertviz_core.analysis.claims import Claim, Part, Said, choose, say
-from bertviz_core.analysis.hiding import Guess, Guesses, guess_token, guess_tokens
+from bertviz_core.analysis.hiding import Guess, Guesses, guess_token
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.sharing.findings import Found
-from bertviz_core.tracing.identity import name_pass
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import style
-from bertviz_core.ui.frame.findings import Wanted, show_finding, tell_progress
+from bertviz_core.ui.frame.findings import show_finding, tell_progress
 from bertviz_core.ui.frame.keys import MASK
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
+from bertviz_core.ui.panels.guesses import ask_guesses, guess_hidden
 from bertviz_core.ui.panels.passes import show_passes_html
 from bertviz_core.ui.panels.said import name_word, tell_count, tell_percent, tell_tied, tell_token
 
 _STYLE = read_css(Path(__file__).with_name("tokenization.css"))
 _DRAWN = 20  # tokens beside each other; more are set like text, without lines to the letters
-_GUESSED = 48  # tokens at most for which every guess is worked out: each is a pass
 _LETTER, _LARGEST, _LEAST, _WIDEST = 0.6, 2.9, 1.0, 94  # of a letter: width in its size; sizes, and all, in percent
 _BENDS = 10  # corners of a band's side
 _BETWEEN = " / "  # the sentence and the second one
@@ -78,7 +77,7 @@ def show_tokens(view: View) -> None:
     """The text, cut into tokens, with what the model reads of each, and what it guesses where one is hidden."""
     st.html(_STYLE)
     offer_number(Address("input_ids").fix(token=view.chosen.token))
-    count, asked = len(view.trace.tokens), _ask_guesses(view)
+    count, asked = len(view.trace.tokens), ask_guesses(view)
     heading = Heading(
         "The sentence, cut into tokens", "", r"V_{\mathrm{id}_i} = \mathrm{token}_i", "id: its row in the vocabulary V"
     )
@@ -89,34 +88,16 @@ def show_tokens(view: View) -> None:
             show_finding("guesses", asked, partial(_draw_tokens, view))
 
 
-def _ask_guesses(view: View) -> Wanted[tuple[Guesses, ...]] | None:
-    """The finding: every token that is not hidden yet, hidden in turn; None where that is costly or tells nothing."""
-    mask = view.trace.model.tokenizer.mask_id
-    others = tuple(i for i in view.trace.model.tokenizer.maskable(view.typed) if view.trace.encoding.ids[i] != mask)
-    if PROBS not in view.trace or not others or len(view.trace.tokens) > _GUESSED:
-        return None
-    traces = tuple(one.trace for one in view.passes)
-    return Wanted(("guesses", others, *map(name_pass, traces)), view.trace, partial(guess_tokens, traces, others))
-
-
 def _draw_tokens(view: View, found: Found[tuple[Guesses, ...]] | None) -> None:
     """found: what is known of the guesses; None where they are not worked out."""
     known = ({},) * len(view.passes) if found is None or found.value is None else found.value
     bodies = [
-        _render(one, {**_guess_hidden(one), **others}, found is not None)
+        _render(one, {**guess_hidden(one), **others}, found is not None)
         for one, others in zip(view.passes, known, strict=True)
     ]
     show_passes_html(view, bodies)
     told = "" if found is None else tell_progress(found, "the tokens hidden") or "Under each: the guess with it hidden."
     st.caption(f"{_write_reading(view)} {told}".strip())
-
-
-def _guess_hidden(view: View) -> Guesses:
-    """The guesses where a token is hidden in the pass itself."""
-    trace, mask, typed = view.trace, view.trace.model.tokenizer.mask_id, view.typed
-    if PROBS not in trace or not trace.model.tokenizer.maskable(typed):
-        return {}
-    return {i: guess_token(trace, i, typed.ids[i]) for i in range(len(typed)) if trace.encoding.ids[i] == mask}
 
 
 def _write_reading(view: View) -> str:

@@ -306,8 +306,8 @@ def _name_rows(rows: Sequence[int]) -> str:
 
 
 def _say_standing(run: Run) -> str:
-    """Where it stands, and what the document leaves open."""
-    training, place = run.training, run.ticket.place
+    """Where it stands."""
+    place = run.ticket.place
     if run.ticket.away:
         told = "Paused, since nobody looked on"
     elif run.ticket.standing is Standing.WAITING and place:
@@ -321,4 +321,10 @@ def _say_standing(run: Run) -> str:
             Standing.FAILED: "Broken off",
             Standing.PAUSED: "Paused" if run.records else "Untrained; a link holds the settings, not the steps",
         }[run.ticket.standing]
-    return escape_markdown(f"{told} · {say_still(training)} {_CHOICES} {say_line_5(training)}")
+    return f"{told}."
+
+
+def show_open(run: Run) -> None:
+    """Which weights learn, and what is taken where the document leaves something open."""
+    for text in (say_still(run.training), _CHOICES, say_line_5(run.training)):
+        st.markdown(escape_markdown(text))

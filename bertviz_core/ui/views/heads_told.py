@@ -1,0 +1,155 @@
+"""The page's own number: what the chosen head is worth to an answer, worked out for the drawer from two passes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from bertviz_core.analysis.ablation import cut_place, find_outcomes, zero_head
+from bertviz_core.analysis.claims import Claim, Part, say
+from bertviz_core.analysis.predictions import PROBS, SCORES
+from bertviz_core.analysis.ranking import rank_top
+from bertviz_core.errors import AddressError
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.numbers import format_latex, format_number, format_percent, write_fixed
+from bertviz_core.formula.steps import ATTENTION
+from bertviz_core.tracing.remember import remember
+from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.frame.told import Told, offer_number, offer_teller
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.views.heads_ablation import find_base
+from bertviz_core.ui.walk.card import Card, Cell, Row, Table
+from bertviz_core.ui.walk.line import Line
+from bertviz_core.ui.walk.pictures import Piece, draw_waterfall
+from bertviz_core.ui.walk.worked_out import WorkedOut
+
+_PATH = "heads.worth"
+_NOTE = "worked out from two passes, not one of their steps"
+_LISTED = 8  # entries whose scores are listed
+
+
+def offer(view: View, which: int) -> None:
+    """Let the drawer tell of these numbers, and open with that of the head that is looked at. which: of the answers."""
+    offer_teller(partial(tell, view))
+    at = view.chosen
+    offer_number(Address(_PATH).fix(layer=at.layer, head=at.head, token=at.token, answer=which))
+
+
+def tell(view: View, where: Address) -> Told | None:
+    """What is told of such an address; None for another. Raises AddressError where it names nothing."""
+    if where.path != _PATH:
+        return None
+    base, at = find_base(view), where.at
+    config, tokens = base.model.config, range(len(base.tokens))
+    outcomes = find_outcomes(base, at["token"]) if at.get("token", -1) in tokens else {}
+    within = {"layer": config.num_hidden_layers, "head": config.num_attention_heads, "answer": len(outcomes)}
+    if not all(at.get(axis, -1) in range(size) for axis, size in within.items()):
+        raise AddressError(f"{where} names no layer, head, token and answer: a token has {len(outcomes)} answers.")
+    name, cell = list(outcomes.items())[at["answer"]]
+    place = at["layer"], at["head"]
+    measured = [
+        _measure(base, cell),
+        remember(
+            base, f"answer {cell} without {place}", lambda: _measure(base.with_changes(zero_head(*place)), cell, base)
+        ),
+    ]
+    return _work_out(base, name, cell, place, measured)
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """Of one pass: the probability, the scores of the entries that are listed, and what its softmax divides by, as a
+    power of e; without the latter two where the answer is no word."""
+
+    share: float
+    scores: tuple[float, ...] = ()
+    power: float = 0.0
+
+
+def _measure(trace: Trace, cell: Address, listed: Trace | None = None) -> _Measured:
+    """listed: the pass whose likeliest entries are listed, if not this one."""
+    share = float(trace.recomputed(cell))
+    if cell.path != PROBS.path:
+        return _Measured(share)
+    row = SCORES.fix(token=cell.at["token"])
+    scores = trace.recomputed(row)
+    shown = _list_entries(listed or trace, cell)
+    power = float(scores.max() + np.log(np.exp(scores - scores.max()).sum()))
+    return _Measured(share, tuple(float(scores[i]) for i in shown), power)
+
+
+def _list_entries(trace: Trace, cell: Address) -> list[int]:
+    """The likeliest entries, and the one that is looked at in any case."""
+    best, own = rank_top(trace.recomputed(SCORES.fix(token=cell.at["token"])), _LISTED), cell.at["vocab"]
+    return best if own in best else [*best[:-1], own]
+
+
+def _work_out(
+    base: Trace, name: str, cell: Address, place: tuple[int, int], measured: Sequence[_Measured]
+) -> WorkedOut:
+    """What a probability loses without a head. measured: with it, and with all its weights at 0."""
+    layer, head = place
+    shares = [one.share for one in measured]
+    number = shares[0] - shares[1]
+    form = (
+        "With the head {answer} has **{with}**; without it, all its attention weights at 0, {without}. "
+        "Above 0: the answer needs it."
+    )
+    parts = {
+        "answer": Part(cut_place(name)),
+        "with": Part(shares[0], format_percent),
+        "without": Part(shares[1], format_percent),
+    }
+    pieces = [Piece("with the head", shares[0]), Piece("without it", -shares[1])]
+    return WorkedOut(
+        f"Worth of layer {layer}, head {head}",
+        ATTENTION,
+        format_number(number),
+        "",
+        (),
+        [("with the head", format_number(shares[0]), str(cell)), ("without it", format_number(shares[1]), "")],
+        number=number,
+        unit=f"{write_fixed(100 * number, 1)} points",
+        card=Card(
+            say(Claim("worth of a head", form, parts)),
+            _list_scores(base, cell, measured),
+            draw_waterfall(pieces, Piece("worth", number)),
+            _NOTE,
+        ),
+        line=Line(
+            f"w_{{{layer},{head}}}",
+            r"P - P_{A = 0}",
+            f"{format_latex(shares[0])} - {format_latex(shares[1])}",
+        ),
+    )
+
+
+def _list_scores(base: Trace, cell: Address, measured: Sequence[_Measured]) -> Table | None:
+    """The scores of the likeliest entries in both passes, and what both softmaxes divide by; None of another answer."""
+    if cell.path != PROBS.path:
+        return None
+    row, (one, other) = SCORES.fix(token=cell.at["token"]), measured
+    entries = zip(_list_entries(base, cell), one.scores, other.scores, strict=True)
+    rows = [_make_row(base, row.fix(vocab=i), (x, y), own=i == cell.at["vocab"]) for i, x, y in entries]
+    size = base.model.config.vocab_size
+    numbers = map(format_number, (one.power, other.power, other.power - one.power))
+    ends = [Row(tuple(map(Cell, (f"log Σ eˡ, all {size:,}", *numbers))), quiet=True)]
+    return Table("Made from logits, with and without the head", ("logit of", "with", "without", "change"), rows, ends)
+
+
+def _make_row(base: Trace, where: Address, scores: tuple[float, float], own: bool) -> Row:
+    """An entry's score with the head, which one can walk on to, and without it."""
+    one, other = scores
+    return Row(
+        (
+            Cell(base.model.tokenizer.name(where.at["vocab"]), where),
+            Cell(format_number(one), where),
+            Cell(format_number(other)),
+            Cell(format_number(other - one)),
+        ),
+        other - one,
+        own=own,
+    )
