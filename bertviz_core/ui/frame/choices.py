@@ -17,11 +17,13 @@ from bertviz_core.ui.frame.keys import (
     MODEL,
     OF_TOKENS,
     PAIR,
+    PAIRS,
     TEXT,
     TOKEN,
     VIEW,
     WALK,
     WINDOW,
+    WITH,
     Key,
 )
 from bertviz_core.ui.frame.walked import read_explained, write_walk
@@ -53,8 +55,13 @@ def choose_model(name: str, against: str = "") -> None:
     forget_tokens()
 
 
+def compare_with(text: str = "", model: str = "") -> None:
+    """Set another pass beside that on screen: of another sentence, or of the same one read by another model."""
+    choose({WITH: text, AGAINST: model, PAIRS: ""})
+
+
 def compare_no_more() -> None:
-    choose({AGAINST: ""})
+    compare_with()
 
 
 def choose_head(layer: int, head: int) -> None:

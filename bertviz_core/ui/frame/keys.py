@@ -42,6 +42,8 @@ MASK = Key("mask", "", LONGEST)
 CHANGES = Key("changes", "", LONGEST)
 WEIGHTS = Key("weights", "", LONGEST)  # which ones the model had where a link was copied: its name and their digest
 AGAINST = Key("against", "", LONGEST)  # the model that is compared with
+WITH = Key("with", "", LONGEST)  # what is set beside: see `second`
+PAIRS = Key("pairs", "", LONGEST)  # which tokens of the two passes are matched, where somebody did that by hand
 SHOW = Key("show", "")  # which pass the panels show
 FORMULAS: Key[Notation] = Key("formulas", NOTATIONS[0])
 # Where pages look: text, as somebody asked for it, and empty where a rule chooses.
@@ -51,13 +53,15 @@ OPEN = Key("open", "", LONGEST)  # the folds that are open
 LESSON, STEP = Key("lesson", ""), Key("step", "")  # what is asked: a lesson's name, and the number of its step
 WITHOUT = Key("without", "")  # the controls that whoever made a link has taken away, by name
 # No widget has one of these as its key.
-UNDRAWN = (MASK, CHANGES, WEIGHTS, AGAINST, LAYER, HEAD, TOKEN, KEY_TOKEN, WALK, OPEN, LESSON, STEP, WITHOUT)
+UNDRAWN = (
+    MASK, CHANGES, WEIGHTS, AGAINST, WITH, PAIRS, LAYER, HEAD, TOKEN, KEY_TOKEN, WALK, OPEN, LESSON, STEP, WITHOUT
+)  # fmt: skip
 COMMON = (TEXT, PAIR, MODEL, PAD, SHOW, FORMULAS, *UNDRAWN)  # what stands in the URL of every page
 FIXED = (TEXT, MODEL)  # what a link always says: what is usual may be another where and when it is opened
 
 # What some pages have in their URLs, and others name in links to them.
 COMPONENT, WINDOW = Key("component", ""), Key("window", "")
 WHERE, DOCUMENT, STORY_OF = Key("where", ""), Key("document", ""), Key("story-of", "")
-OF_TOKENS = (TOKEN, KEY_TOKEN, MASK, WINDOW)  # positions: they mean nothing once there are other tokens
+OF_TOKENS = (TOKEN, KEY_TOKEN, MASK, WINDOW, PAIRS)  # positions: they mean nothing once there are other tokens
 
 VIEW: Key[View | None] = Key("view", None)  # what a page draws from; None in a server that has just started

@@ -48,6 +48,7 @@ from bertviz_core.ui.frame.resources import (
     get_store,
     has_model,
 )
+from bertviz_core.ui.frame.second import First, give_numbers
 from bertviz_core.ui.frame.stepper import show_steppers
 from bertviz_core.ui.frame.streamlit_inside import run_anew_on_reconnect
 from bertviz_core.ui.frame.strip import show_strip
@@ -144,9 +145,11 @@ def _run_asked(asked: Asked) -> _Passed:
     typed = encode(model, asked.text, asked.pair)
     preparation = prepare(model, typed, f"{asked.text} {asked.pair or ''}", asked.pad, asked.mask, asked.pair)
     run = partial(_run_trace, model, asked, preparation)
-    found = run_changes(run(), asked.changes, run)
-    if beside.other:
-        found = replace(found, before=_run_trace(beside.other, asked, preparation), show=read_shown())
+    before, other = run(), _run_trace(beside.other, asked, preparation) if beside.other else None
+    changes = give_numbers(asked.changes, First(before, asked.text, asked.pair, preparation.masked, other))
+    found = run_changes(before, changes, run)
+    if other:
+        found = replace(found, before=other, show=read_shown())
     check_kept(found.before)
     return _Passed(asked, typed, found, [*preparation.remarks, *beside.said], preparation.blank)
 
