@@ -6,10 +6,10 @@ import torch
 from transformers import BertForMaskedLM
 
 import bertviz_core as bv
-from bertviz_core.analysis.attribution import METHODS, attribute
+from bertviz_core.analysis.attribution import METHODS, Question, attribute, attribute_gradients
 from bertviz_core.analysis.carried import carry_forward, list_carried, measure_carried, read_carried
 from bertviz_core.analysis.components import split_components
-from bertviz_core.analysis.gradients import integrate_gradients
+from bertviz_core.analysis.value_weighted import read_attention
 from bertviz_core.formula.address import read_address
 from bertviz_core.formula.carry import find_slope, passes_zero
 from bertviz_core.formula.functions import GELU, GELU_TANH, RELU, SIGMOID, TANH
@@ -103,10 +103,29 @@ def test_gradients_are_those_of_hugging_face(plain):
 
 def test_too_few_steps_are_refused_with_the_remedy(plain):
     _, trace = plain
-    found = integrate_gradients(trace, {read_address(TARGETS["masked-lm"]): 1.0}, steps=1)
-    rough = abs(found.parts.sum() - found.difference)
-    fine = attribute(trace, TARGETS["masked-lm"], method="gradients")
-    assert rough > 10 * abs(fine.gap)
+    with pytest.raises(bv.BertvizError, match=r"may miss 1% of that\. Take more steps: steps=4\."):
+        attribute(trace, TARGETS["masked-lm"], method="gradients", steps=1)
+    rough = attribute_gradients(trace, Question(read_address(TARGETS["masked-lm"])), steps=1)
+    hidden = trace.with_changes({f"input_ids[token={i}]": trace.model.tokenizer.mask_id for i in range(8)})
+    difference = float(trace[TARGETS["masked-lm"]] - hidden[TARGETS["masked-lm"]])
+    assert rough.recorded == pytest.approx(difference, abs=1e-10)
+    assert rough.gap == pytest.approx(rough.parts.sum() - difference, abs=1e-10)
+    assert abs(rough.gap) > 0.01 * abs(difference)
+    fine = attribute(trace, TARGETS["masked-lm"], method="gradients", steps=256)
+    assert abs(fine.parts.sum() - difference) <= 0.01 * abs(difference)
+    assert fine.steps == 256
+
+
+def test_where_no_steps_are_enough_another_method_is_the_remedy(plain, monkeypatch):
+    monkeypatch.setattr("bertviz_core.analysis.attribution.MOST_STEPS", 1)
+    with pytest.raises(bv.BertvizError, match="Choose another method"):
+        attribute(plain[1], TARGETS["masked-lm"], method="gradients", steps=1)
+
+
+def test_a_text_of_the_baseline_itself_has_nothing_to_explain(plain):
+    trace = plain[1].with_changes({f"input_ids[token={i}]": plain[1].model.tokenizer.mask_id for i in range(8)})
+    found = attribute(trace, TARGETS["masked-lm"], method="gradients")
+    np.testing.assert_allclose([*found.parts, found.recorded], 0, atol=1e-12)
 
 
 def test_hiding_is_a_pass_with_the_mask_typed(plain):
@@ -130,6 +149,9 @@ def test_other_methods_are_their_definitions(plain):
     np.testing.assert_allclose(answers["rollout"], (mixed[1] @ mixed[0])[5], atol=1e-12)
     ((_, forward),) = carry_forward(read_carried(trace), {LAST})
     np.testing.assert_allclose(answers["lengths"], np.sqrt((forward[:-1, 5].numpy() ** 2).sum(axis=-1)), atol=1e-12)
+    weighed = read_attention(trace, 1)
+    np.testing.assert_array_equal(answers["values"], weighed.values[5])
+    np.testing.assert_array_equal(answers["residual"], weighed.residual[5])
 
 
 def test_a_slope_is_that_of_a_line_through_zero():

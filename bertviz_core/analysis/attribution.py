@@ -3,14 +3,15 @@
 parts: what was carried from each token, with attention weights, deviations and slopes held (see `carried`).
 gradients: integrated gradients from a text of nothing but [MASK] (Sundararajan et al. 2017). hiding: by how much the
 number falls when [MASK] stands in place of the token, in a pass of its own. lengths: of the part of each token in the
-last vector that the number is read from. attention: what the last layer's heads give, on average. rollout: attention
-of all layers multiplied (Abnar & Zuidema 2020).
+last vector that the number is read from. attention: what the last layer's heads give, on average; values, residual:
+the same weighed by what it brings (Kobayashi et al. 2020 and 2021, see `value_weighted`). rollout: attention of all
+layers multiplied (Abnar & Zuidema 2020).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -18,9 +19,10 @@ import torch
 
 from bertviz_core.analysis.carried import carry_forward, find_source, list_carried, pull_back, read_carried
 from bertviz_core.analysis.frames import list_places, stack_frames
-from bertviz_core.analysis.gradients import integrate_gradients
+from bertviz_core.analysis.gradients import MOST_STEPS, STEPS, integrate_gradients
 from bertviz_core.analysis.hiding import hide_token
 from bertviz_core.analysis.layers import average_attention, roll_out_attention
+from bertviz_core.analysis.value_weighted import Readings, read_attention
 from bertviz_core.errors import ArgumentError, BertvizError, InputError
 from bertviz_core.formula.address import Address, Where
 from bertviz_core.formula.functions import Softmax
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from bertviz_core.analysis.frames import DataFrame
 
 EXACT, ROUNDED = 1e-10, 1e-4  # the most that parts may miss, by float64 and by float32, for each unit of the number
+GRADIENTS = "gradients"
 COMPLETE = 0.01  # of the difference that gradients explain, the most that their sum may miss
 
 
@@ -42,7 +45,7 @@ class Attribution:
     parts: (token,) amounts in the order of the tokens, NaN where the method has none; biases: what came from no token,
     0 where the method knows none; total: parts and biases together; recorded: what they should add up to: the number of
     the trace, or, of gradients, how far it is from that of the baseline. Of methods whose amounts add up to nothing,
-    total and recorded are None. tolerance: the most that the two may differ.
+    total and recorded are None. tolerance: the most that the two may differ. steps: of gradients, how many were taken.
     """
 
     target: Address
@@ -54,6 +57,7 @@ class Attribution:
     total: float | None = None
     recorded: float | None = None
     tolerance: float = 0.0
+    steps: int | None = None
 
     @property
     def gap(self) -> float | None:
@@ -78,19 +82,29 @@ class Attribution:
             )
         if not abs(self.gap) <= self.tolerance:
             raise BertvizError(
-                f"The parts of {self.target} add up to {self.total}, not to {self.recorded}. "
-                "Choose a model in float64, or, of gradients, another target."
+                f"What {self.method!r} gives for {self.target} adds up to {self.total:.6g}, not to "
+                f"{self.recorded:.6g}. {self._name_remedy()}"
             )
         return self
 
+    def _name_remedy(self) -> str:
+        if self.steps is None:
+            return "Choose a model in float64."
+        if self.steps < MOST_STEPS:
+            return f"It may miss {COMPLETE:.0%} of that. Take more steps: steps={min(4 * self.steps, MOST_STEPS)}."
+        return f"It may miss {COMPLETE:.0%} of that, also after the most steps. Choose another method, such as 'parts'."
 
-def attribute(trace: Trace, target: Where, against: Where | None = None, method: str = "parts") -> Attribution:
+
+def attribute(
+    trace: Trace, target: Where, against: Where | None = None, method: str = "parts", steps: int = STEPS
+) -> Attribution:
     """What each token has to do with a number of a pass: a logit, or any hidden state.
 
     target: the address of one cell; against: of another one, whose number is taken off: why this and not that; method:
-    one of METHODS. The answer's `parts`, (token,), with `biases` add up to the number, in its unit. Raises AddressError
-    for an address that names no cell, InputError for a number that the method cannot be asked about, ArgumentError for
-    what is neither. Sources: of each method, at the head of `analysis/attribution.py`.
+    one of METHODS; steps: of gradients, on the way. The answer's `parts`, (token,), with `biases` add up to the number,
+    in its unit. Raises AddressError for an address that names no cell, InputError for a number that the method cannot
+    be asked about, ArgumentError for what is neither, BertvizError where gradients miss more than 1 % of what they
+    explain. Sources: of each method, at the head of `analysis/attribution.py`.
 
         >>> found = bv.attribute(trace, f"cls.predictions.decoder[token=8,vocab={model.tokenizer.id('people')}]")
         >>> trace.tokens[found.parts.argmax()]
@@ -103,7 +117,10 @@ def attribute(trace: Trace, target: Where, against: Where | None = None, method:
     if method not in METHODS:
         raise InputError(f"There is no method {method!r}. Choose one of these: {', '.join(METHODS)}.")
     cells = tuple(_read_cell(trace, where) for where in (target, against) if where is not None)
-    return METHODS[method](trace, Question(*cells))
+    question = Question(*cells)
+    return (
+        attribute_gradients(trace, question, steps).check() if method == GRADIENTS else METHODS[method](trace, question)
+    )
 
 
 @dataclass(frozen=True)
@@ -147,12 +164,13 @@ def attribute_parts(trace: Trace, question: Question, doubled: Doubled | None = 
     return _answer(trace, question, "parts", parts, pulled.biases, total, recorded, tolerance)
 
 
-def attribute_gradients(trace: Trace, question: Question) -> Attribution:
-    """Integrated gradients from [MASK] at every token."""
-    found = integrate_gradients(trace, question.weights)
-    tolerance = COMPLETE * abs(found.difference)
-    return _answer(
-        trace, question, "gradients", found.parts, 0.0, float(found.parts.sum()), found.difference, tolerance
+def attribute_gradients(trace: Trace, question: Question, steps: int = STEPS) -> Attribution:
+    """Integrated gradients from [MASK] at every token, also where they miss more than they may: see `gap`."""
+    found = integrate_gradients(trace, question.weights, steps)
+    total = float(found.parts.sum())
+    tolerance = COMPLETE * abs(found.difference) + EXACT * max(1.0, float(np.abs(found.parts).sum()))
+    return replace(
+        _answer(trace, question, GRADIENTS, found.parts, 0.0, total, found.difference, tolerance), steps=steps
     )
 
 
@@ -197,6 +215,20 @@ def attribute_attention(trace: Trace, question: Question) -> Attribution:
     return _answer(trace, question, "attention", last[question.token or 0])
 
 
+def attribute_values(trace: Trace, question: Question) -> Attribution:
+    """The length of what the last layer's attention brings to its token from each token."""
+    return _answer(trace, question, "values", _read_last(trace).values[question.token or 0])
+
+
+def attribute_residual(trace: Trace, question: Question) -> Attribution:
+    """The same, residual connection and LayerNorm counted."""
+    return _answer(trace, question, "residual", _read_last(trace).residual[question.token or 0])
+
+
+def _read_last(trace: Trace) -> Readings:
+    return read_attention(trace, trace.model.config.num_hidden_layers - 1)
+
+
 def attribute_rollout(trace: Trace, question: Question) -> Attribution:
     """Attention rollout up to the last layer, from its token."""
     return _answer(trace, question, "rollout", roll_out_attention(trace)[-1, question.token or 0])
@@ -213,9 +245,11 @@ def _answer(
 
 METHODS: Mapping[str, Callable[[Trace, Question], Attribution]] = {
     "parts": attribute_parts,
-    "gradients": attribute_gradients,
+    GRADIENTS: attribute_gradients,
     "hiding": attribute_hiding,
     "lengths": attribute_lengths,
     "attention": attribute_attention,
+    "values": attribute_values,
+    "residual": attribute_residual,
     "rollout": attribute_rollout,
 }

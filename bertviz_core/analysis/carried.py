@@ -151,6 +151,14 @@ def carry_forward(doubled: Doubled, needed: Collection[str]) -> Iterator[tuple[s
 
     Raises InputError for an input of more than MOST_TOKENS tokens, and for what nothing carries.
     """
+    return carry_on(doubled, {find_source(doubled.trace.program): 0}, needed)
+
+
+def carry_on(doubled: Doubled, starts: Mapping[str, int], needed: Collection[str]) -> Iterator[tuple[str, Tensor]]:
+    """The same from other tensors on, of which all that belongs to a token counts as its own.
+
+    starts: the axis of tokens of each, by address. What is carried to them is not asked. Raises InputError likewise.
+    """
     trace = doubled.trace
     count, carried = len(trace.encoding), list_carried(trace.program)
     if count > MOST_TOKENS:
@@ -161,30 +169,30 @@ def carry_forward(doubled: Doubled, needed: Collection[str]) -> Iterator[tuple[s
     for address in needed:
         if address not in carried:
             raise InputError(_refuse(Address(address)))
-    source = find_source(trace.program)
-    steps = _list_between(carried, needed)
+    steps = _list_between(carried, starts, needed)
     left = Counter(leaf.address for step in steps for leaf in step.leaves)
     own = torch.zeros(count + 1, dtype=torch.float64)
     own[-1] = 1
     parts: dict[str, Tensor] = {}
     for step in steps:
-        if step.address == source:
-            parts[source] = _begin(doubled[source])
+        if step.address in starts:
+            parts[step.address] = _begin(doubled[step.address], starts[step.address])
         else:
             mine = {leaf.address: parts[leaf.address] for leaf in step.leaves if leaf.address in parts}
             parts[step.address] = _change_parts(trace, step, _carry_all(doubled, step, mine, own))
-        left.subtract(leaf.address for leaf in step.leaves)
+            left.subtract(leaf.address for leaf in step.leaves)
         if step.address in needed:
             yield step.address, parts[step.address]
         for address in [address for address in parts if left[address] == 0]:
             del parts[address]
 
 
-def _begin(start: Tensor) -> Tensor:
-    """(source, token, hidden) of (token, hidden): every row is its own token's."""
-    count = len(start)
+def _begin(start: Tensor, axis: int) -> Tensor:
+    """(source, *axes) of a tensor: what stands at a token, along an axis, is that token's; nothing is the biases'."""
+    count = start.shape[axis]
     parts = start.new_zeros(count + 1, *start.shape)
-    parts[torch.arange(count), torch.arange(count)] = start
+    for token in range(count):
+        parts[token].select(axis, token).copy_(start.select(axis, token))
     return parts
 
 
@@ -214,13 +222,13 @@ def _split_change(change: Override) -> tuple[Tensor, Tensor]:
     return (numbers, none) if change.times else (none + float(change.plus), numbers)
 
 
-def _list_between(carried: Mapping[str, Step], needed: Collection[str]) -> list[Step]:
-    """The carried steps that these are made from, in the order computed, and they themselves."""
+def _list_between(carried: Mapping[str, Step], starts: Collection[str], needed: Collection[str]) -> list[Step]:
+    """The carried steps that these are made from, back to the starts, in the order computed, and they themselves."""
     found, wanted = list[Step](), set(needed)
     for address, step in reversed([*carried.items()]):
         if address in wanted:
             found.append(step)
-            wanted.update(leaf.address for leaf in step.leaves)
+            wanted.update(leaf.address for leaf in step.leaves if address not in starts)
     return found[::-1]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.errors import InputError
+from bertviz_core.errors import ArgumentError, InputError
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.nodes import Expr
 from bertviz_core.formula.shapes import Lookup
@@ -18,7 +18,7 @@ from bertviz_core.programs.bert import TOKEN_IDS
 from bertviz_core.tracing.doubled import Doubled, list_ancestors
 from bertviz_core.tracing.trace import Trace
 
-STEPS = 64  # points on the way, each in the middle of its stretch
+STEPS, MOST_STEPS = 64, 4096  # points on the way, each in the middle of its stretch
 _AT_ONCE = 2_000_000  # numbers of one tensor for all points that are run together
 
 
@@ -34,8 +34,12 @@ def integrate_gradients(trace: Trace, weights: Mapping[Address, float], steps: i
     """What each token's word embedding adds to a sum of numbers, on the straight way from [MASK]'s at every token.
 
     weights: how many times each cell counts; steps: midpoints at which the gradient is taken, in float64. Raises
-    InputError where the model has no mask token, or the program looks no words up.
+    InputError where the model has no mask token, or the program looks no words up; ArgumentError for other steps.
     """
+    if not isinstance(steps, int) or not 1 <= steps <= MOST_STEPS:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ArgumentError.of(
+            f"Gradients are taken at 1 to {MOST_STEPS} steps", steps, "Choose a whole number of them."
+        )
     words = _find_words(trace)
     mask = trace.model.tokenizer.mask_id
     if mask is None:
