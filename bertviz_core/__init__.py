@@ -20,14 +20,15 @@ from bertviz_core.export.ipynb import write_ipynb
 from bertviz_core.export.script import write_script
 from bertviz_core.showing import show_pass  # from here on values show themselves in notebooks
 from bertviz_core.tracing.many import run_many
+from bertviz_core.tracing.saved import load_trace
 from bertviz_core.tracing.store import TraceStore
 from bertviz_core.tracing.trace import Trace, run
 from bertviz_core.version import __version__
 
 __all__ = [  # noqa: RUF022 - by what they are
     # what is asked
-    "ablation", "attribute", "compare", "lens", "load_model", "neighbours", "patch", "roles", "run", "run_many",
-    "show_pass", "table", "write_ipynb", "write_script",
+    "ablation", "attribute", "compare", "lens", "load_model", "load_trace", "neighbours", "patch", "roles", "run",
+    "run_many", "show_pass", "table", "write_ipynb", "write_script",
     # what is held
     "Model", "Trace", "TraceStore",
     # what is raised: the first is the family of the others

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any
 
 from bertviz_core.checkpoint.encoding import Encoding
@@ -42,6 +43,13 @@ class Seen:
         InputError for what has other than one or two axes, AddressError for an address that is not there.
         """
         return show("figure", self, address, theme=theme)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the trace as one safetensors file, which `bv.load_trace` reads: numbers and text, nothing that runs.
+
+        Raises InputError where it cannot be written.
+        """
+        show("save", self, path)
 
     def table(self, what: Where | Sequence[Where], reduce: Mapping[str, Any] | None = None) -> Any:
         """Numbers of this pass as a tidy table of pandas, as `bv.table` makes it of many."""

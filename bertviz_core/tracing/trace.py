@@ -23,6 +23,7 @@ import torch
 from torch import Tensor
 
 from bertviz_core.checkpoint.encoding import Encoding
+from bertviz_core.checkpoint.known import find_model, note_model
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.errors import ArgumentError, InputError
 from bertviz_core.formula.address import Where
@@ -70,18 +71,19 @@ class Trace(Worked):
         plain = Plan(model.written(program), encoding)
         self._begin(model, plain, None, {}, cache if cache is not None else ByteLRU(CACHE_BYTES), spine)
 
-    def with_changes(self, changes: Asked) -> Trace:
+    def with_changes(self, changes: Asked, *, spine: Spine | None = None) -> Trace:
         """The pass with numbers, formulas or tokens changed, run again from the first layer that a change reaches.
 
         changes: by address, made in this order, after those that the trace has already. Raises AddressError or
-        InputError for a change that cannot be made, and for one that leaves no finite numbers; {} is none.
+        InputError for a change that cannot be made, and for one that leaves no finite numbers; {} is none. spine: what
+        this run keeps, where that is known already.
         """
         before = self.before or self
         every = {**self.changes, **take_changes(changes)}
         if not every:
             return before
         trace = Trace.__new__(Trace)
-        trace._begin(self.model, plan_changes(before.layout, before.encoding, every), before, every, self.cache)
+        trace._begin(self.model, plan_changes(before.layout, before.encoding, every), before, every, self.cache, spine)
         return trace
 
     def _begin(
@@ -116,6 +118,15 @@ class Trace(Worked):
             return
         with self._computing():
             self.computed = tuple(self._run())
+
+    def __reduce__(self) -> tuple[Callable[..., Trace], tuple[object, ...]]:
+        """What another process needs to have the same trace: its numbers, and which model to load there."""
+        own = {path: self[path] for path in self.program.spine if self._reached(path)}
+        if self.before is not None:
+            return _change_again, (self.before, dict(self.changes), own)
+        model = self.model
+        which = model.name, note_model(model), model.dtype, model.heads
+        return _put_together, (*which, self.encoding, self.program.name, own)
 
     @property
     def tokens(self) -> list[str]:
@@ -283,6 +294,27 @@ class Trace(Worked):
         if self.before is not None and not bool(tensor.isfinite().all()):
             raise InputError(f"With this change {address} is no longer finite. Choose a smaller number.")
         return tensor
+
+
+def _put_together(
+    name: str,
+    digest: str,
+    dtype: torch.dtype,
+    heads: tuple[str, ...],
+    encoding: Encoding,
+    program: str,
+    own: Mapping[str, np.ndarray],
+) -> Trace:
+    """A trace that was taken apart by `Trace.__reduce__`. Raises CheckpointError where its model is not there."""
+    return Trace(find_model(name, digest, dtype).keep_heads(heads), encoding, program, spine=_as_tensors(own))
+
+
+def _change_again(before: Trace, changes: Asked, own: Mapping[str, np.ndarray]) -> Trace:
+    return before.with_changes(changes, spine=_as_tensors(own))
+
+
+def _as_tensors(own: Mapping[str, np.ndarray]) -> Spine:
+    return {path: torch.tensor(numbers) for path, numbers in own.items()}
 
 
 def run(
