@@ -57,27 +57,32 @@ def _show_menu(view: View, lesson: Lesson) -> None:
 
 
 def _show_start(view: View, lesson: Lesson) -> None:
+    place = st.empty()
     started = state.read(_STARTED).get(lesson.name)
     if started is None:
-        st.html(
-            "<p>Your class answers these questions on phones, about the sentence above; you lead from a page for the "
-            "projector, which shows how the answers are spread. No names, no accounts.</p>"
-        )
-        if not st.button("Start a class", key=f"learn-class-start-{lesson.name}", type="primary"):
-            return
-        started = _start(view, lesson)
+        with place.container():
+            st.html(
+                "<p>Your class answers these questions on phones, about the sentence above; you lead from a page for "
+                "the projector, which shows how the answers are spread. No names, no accounts.</p>"
+            )
+            pressed = st.button("Start a class", key=f"learn-class-start-{lesson.name}", type="primary")
+        started = _start(view, lesson) if pressed else None
         if started is None:
             return
         state.write(_STARTED, {**state.read(_STARTED), lesson.name: started})
-        st.rerun(scope="fragment")
-    st.html(
-        f'<p>Code <b class="bv-class-code">{started.code}</b>. It ends by itself; the projector’s page says when. You '
-        f'lead it by this link:</p><p><a class="bv-button" href="{LEAD}/{started.code}#{started.secret}" '
-        'target="_blank">Open the projector’s page ›</a></p>'
-    )
-    if st.button("Start another", key=f"learn-class-again-{lesson.name}", type="tertiary"):
-        state.write(_STARTED, {name: each for name, each in state.read(_STARTED).items() if name != lesson.name})
-        st.rerun(scope="fragment")
+    with place.container():
+        st.html(
+            f'<p>Code <b class="bv-class-code">{started.code}</b>. It ends by itself; the projector’s page says when. '
+            f'You lead it by this link:</p><p><a class="bv-button" href="{LEAD}/{started.code}#{started.secret}" '
+            'target="_blank">Open the projector’s page ›</a></p>'
+        )
+        key = f"learn-class-again-{lesson.name}"
+        st.button("Start another", key=key, type="tertiary", on_click=_leave_class, args=(lesson.name,))
+
+
+def _leave_class(lesson: str) -> None:
+    """Offer to start one anew; the other one goes on by itself."""
+    state.write(_STARTED, {name: each for name, each in state.read(_STARTED).items() if name != lesson})
 
 
 def _start(view: View, lesson: Lesson) -> Opened | None:
