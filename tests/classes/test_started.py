@@ -1,7 +1,9 @@
 """A class is started on the page Learn, whichever part of the page the browser's press has run."""
 
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -40,3 +42,10 @@ def test_a_press_that_runs_the_whole_page_starts_a_class_and_says_its_code(learn
     learn.button(key=start).click().run()
     (other,) = read_codes(learn)
     assert other != code
+
+
+@pytest.mark.parametrize("offset", [None, 0, -840, 720, 2**31 - 1, -(2**31)])
+def test_a_class_ends_with_the_day_of_who_opens_it_whatever_their_browser_says_of_the_time(offset, monkeypatch):
+    monkeypatch.setattr(learn_class, "st", SimpleNamespace(context=SimpleNamespace(timezone_offset=offset)))
+    left = learn_class.find_midnight() - datetime.now(UTC)
+    assert timedelta(minutes=59) < left < timedelta(hours=25)

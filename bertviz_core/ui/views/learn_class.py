@@ -32,6 +32,7 @@ from rooms.plan import CHOOSE, NUMBER, PICK, Answer, Plan, Question
 from rooms.store import Opened, Rooms
 
 _STARTED: Key[Mapping[str, Opened]] = Key("learn-classes", {})
+_DAY_MIN = 24 * 60
 _AWAY = "Classes cannot be kept just now: their store does not answer. Try again in a minute."
 
 
@@ -103,7 +104,10 @@ def _start(view: View, lesson: Lesson) -> Opened | None:
 
 def find_midnight() -> datetime:
     """When this day ends for who opens a class; in its last hour an hour later: an evening's class is not cut."""
-    now = datetime.now(UTC) - timedelta(minutes=st.context.timezone_offset or 0)
+    behind = min(
+        max(st.context.timezone_offset or 0, -_DAY_MIN), _DAY_MIN
+    )  # as the browser says, which may say anything
+    now = datetime.now(UTC) - timedelta(minutes=behind)
     end = now.replace(hour=23, minute=59, second=0, microsecond=0)
     if end - now < timedelta(hours=1):
         end += timedelta(hours=1)
