@@ -3,6 +3,7 @@
 from bertviz_core.analysis.asked import ablation, lens, neighbours
 from bertviz_core.analysis.attribution import attribute
 from bertviz_core.analysis.comparing import compare
+from bertviz_core.analysis.neurons import neurons
 from bertviz_core.analysis.patching import patch
 from bertviz_core.analysis.roles import roles
 from bertviz_core.analysis.tables import table
@@ -27,8 +28,8 @@ from bertviz_core.version import __version__
 
 __all__ = [  # noqa: RUF022 - by what they are
     # what is asked
-    "ablation", "attribute", "compare", "lens", "load_model", "load_trace", "neighbours", "patch", "roles", "run",
-    "run_many", "show_pass", "table", "write_ipynb", "write_script",
+    "ablation", "attribute", "compare", "lens", "load_model", "load_trace", "neighbours", "neurons", "patch", "roles",
+    "run", "run_many", "show_pass", "table", "write_ipynb", "write_script",
     # what is held
     "Model", "Trace", "TraceStore",
     # what is raised: the first is the family of the others
