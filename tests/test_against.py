@@ -90,7 +90,7 @@ def test_other_classes_are_not_compared(folder):
 def test_what_is_not_comparable_is_told(folder, config, why):
     at = opened(folder("pretraining"), folder("pretraining", **config))
     assert not at.session_state["view"].outcome.changed
-    assert "Nothing is compared" in told(at) and why in told(at)
+    assert "Only the page Compare sets" in told(at) and why in told(at)
 
 
 def test_another_vocabulary_is_told(folder):

@@ -17,7 +17,7 @@ from bertviz_core.ui import panels, views
 from bertviz_core.ui.frame import site
 from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.views import heads_ablation, heads_numbers
-from tests.claims import answers, captions, inside  # noqa: F401 - they register oracles
+from tests.claims import answers, captions, inside, pairs  # noqa: F401 - they register oracles
 from tests.claims.phrases import ELSEWHERE, PHRASES
 from tests.claims.states import enter, list_states
 from tests.claims.truths import ORACLES, Scene, find_faults

@@ -18,6 +18,8 @@ from bertviz_core.figures.attention import draw_denominator, draw_products
 from bertviz_core.figures.bars import SHARES, draw_bars, draw_counts, draw_curve
 from bertviz_core.figures.base import Chart, to_plotly
 from bertviz_core.figures.blocks import Block, Terms, draw_blocks, draw_terms
+from bertviz_core.figures.compared import Run, draw_angles, draw_mirrored, draw_sorted
+from bertviz_core.figures.compared import Side as Aside
 from bertviz_core.figures.head_grid import draw_head_grid
 from bertviz_core.figures.head_sums import HeadSums, draw_head_sums
 from bertviz_core.figures.heatmap import Side, draw_heatmap
@@ -83,6 +85,21 @@ CASES = {
     "draw_taken_squares": {
         "heads": lambda c: draw_taken_squares(SQUARES, WORDS, 1, c),
         "weights below 0": lambda c: draw_taken_squares(replace(SQUARES, weights=-SQUARES.weights), WORDS, 1, c),
+    },
+    "draw_angles": {
+        "a token": lambda c: draw_angles([Run("a", SHARE * 90, ["L.x"] * SIZE)], 0, WORDS, c, INK, 200),
+        "one without a direction": lambda c: draw_angles(
+            [Run("a", np.full(SIZE, np.nan), [""] * SIZE), Run("b", np.zeros(SIZE), [""] * SIZE)],
+            1, WORDS, c, INK, 200,
+        ),
+    },
+    "draw_mirrored": {
+        "both": lambda c: draw_mirrored(WORDS, Aside("1", SHARE, ["L.x"] * SIZE), Aside("2", SHARE[::-1]), c, INK),
+        "none": lambda c: draw_mirrored(["a"], Aside("1", np.array([np.nan])), Aside("2", np.zeros(1)), c, INK),
+    },
+    "draw_sorted": {
+        "many": lambda c: draw_sorted(SHARE, WORDS, 2, c, INK, 150),
+        "one": lambda c: draw_sorted(np.zeros(1), ["a"], 8, c, INK, 150),
     },
     "draw_head_sums": {"four heads": lambda c: draw_head_sums(HEAD_SUMS, WORDS, [2], c)},
     **VECTORS,

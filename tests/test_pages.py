@@ -16,6 +16,7 @@ from bertviz_core.analysis.parts import take_apart
 from bertviz_core.formula.address import Address, read_address
 from bertviz_core.tracing.trace import run
 from bertviz_core.ui.frame.site import PAGES
+from bertviz_core.ui.walk.worked_across import explain_across
 from bertviz_core.ui.walk.worked_out import find_worked_out
 from tests.factory import random_checkpoint
 from tests.latex import balanced
@@ -174,6 +175,10 @@ def test_a_click_on_a_chart_means_the_cell_that_is_drawn_there_or_whose_term_is(
                     if told := find_worked_out(page.view, read_address(address)):  # a token's own cosine is not drawn
                         assert np.isnan(numbers[0]) or told.number == pytest.approx(numbers[0], abs=1e-6), address
                         continue
+                    if told := explain_across(page.view, read_address(address)):
+                        shown = np.cos(np.radians(numbers[-1])) if told.unit.endswith("°") else numbers[-1]
+                        assert told.number == pytest.approx(shown, abs=1e-5), address
+                        continue
                     why = page.view.trace.explain(address)
                     if is_address(name, page.view.trace) and not any(np.isclose(why.value, numbers, 1e-5, 1e-37)):
                         terms = take_apart(page.view.trace, why).amounts
@@ -258,7 +263,7 @@ def test_all_pages_together_run_a_new_sentence_once(monkeypatch):
 
     def note(model, encoding, *args, program, **kw):
         if "nobody" in encoding.tokens:  # a process that has just started runs the examples as well
-            ran.append(program)
+            ran.append((program, encoding.tokens.count("[MASK]")))
         return run(model, encoding, *args, program=program, **kw)
 
     monkeypatch.setattr("bertviz_core.tracing.store.run", note)
@@ -267,7 +272,8 @@ def test_all_pages_together_run_a_new_sentence_once(monkeypatch):
     at.run()
     for info in PAGES:
         at.switch_page(f"pages/{info.name}.py").run()
-    assert ran == ["bert", "forward-pass-note"]  # the documents page runs the one document that it sets beside BERT
+    # Compare sets beside it the pass with one word more hidden, and the documents page that of one document.
+    assert ran == [("bert", 1), ("bert", 2), ("forward-pass-note", 1)]
 
 
 def test_formulas_are_written_as_the_reader_wishes():

@@ -30,8 +30,8 @@ class Answers:
 
     kind: BLANK, CLASS, SPAN, FOLLOWS or READING; names: (answer,) what each is called; one, other: (answer,)
     probabilities in float64, NaN where that pass cannot give this answer; rows: the address of the whole answer in each
-    pass; places: (answer,) each one's index in the two rows, or its span, None where it has none; at: the token that is
-    asked about in each pass, if one is.
+    pass; places: (answer,) each one's index in the two rows, or its span, None where it has none; without, all stand at
+    the same index in both; at: the token that is asked about in each pass, if one is.
     """
 
     kind: str
@@ -40,7 +40,7 @@ class Answers:
     other: np.ndarray
     rows: tuple[Address, Address]
     axis: str
-    places: Sequence[tuple[int | Span | None, int | Span | None]]
+    places: Sequence[tuple[int | Span | None, int | Span | None]] | None = None
     at: tuple[int, int] | None = None
 
     @property
@@ -59,8 +59,8 @@ class Answers:
 
     def find_cells(self, answer: int) -> tuple[Cell, Cell]:
         """The addresses of an answer's numbers in the two passes."""
-        first, second = (self._find_cell(row, place) for row, place in zip(self.rows, self.places[answer], strict=True))
-        return first, second
+        here, there = self.places[answer] if self.places else (answer, answer)
+        return self._find_cell(self.rows[0], here), self._find_cell(self.rows[1], there)
 
     def _find_cell(self, row: Address, place: int | Span | None) -> Cell:
         return place.cell if isinstance(place, Span) else None if place is None else row.fix(**{self.axis: place})
@@ -109,7 +109,7 @@ def _read_row(
 ) -> Answers:  # fmt: skip
     """The same answers at the same places of both rows."""
     first, second = (lock(trace.recomputed(row)) for trace, row in zip((one, other), rows, strict=True))
-    return Answers(kind, names, first, second, rows, axis, [(i, i) for i in range(len(names))], at)
+    return Answers(kind, names, first, second, rows, axis, at=at)
 
 
 def _read_classes(one: Trace, other: Trace, at: tuple[int, int] | None) -> Answers | None:

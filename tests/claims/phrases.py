@@ -1,12 +1,22 @@
 """Phrases with a word such as "largest" that are no claims about a pass: by the reason, then by the module."""
 
 PHRASES = {
+    "the name of one of two passes": {
+        "compare_heads": ["left the first pass"],
+        "compare_tokens": ["Another token of the first sentence", "first", "bv-alone"],
+        "compare_words": ["first", "first"],
+    },
+    "the beginning of a claim's sentence": {
+        "compare": ["the blank is most likely ", "the likeliest class is ", "the likeliest answer is ",
+                    " reads most like "],
+    },
     "how the rows or lines of a picture are chosen and ordered, by a rule of the code": {
         "attention": [" largest weights each", ", of equal ones the first"],
         "attention_output": [", the longest"],
         "attention_output_taken": [" takes most", "the only head"],
         "attention_worked": ["largest absolute value first", "keys, those with the largest weights",
                              "largest absolute product first"],
+        "compare_heads": ["The maps of the heads that differ most"],
         "embeddings": ["nearest first", "Nearest to “"],
         "feed_forward": ["The neurons that write most", " that write most", "their vectors, longest first",
                          "strongest"],

@@ -69,7 +69,8 @@ def list_states(models, count, seed) -> Iterator[State]:
             outcome = Outcome(before, after, {}, show)
             typed = encode(model, text, pair)
             view = View(text, pair, typed, outcome, chosen, PALETTES["light"], "row")
-            yield State(number + place, view, changes, _draw_says(rng, rows))
+            says = {**_draw_says(rng, rows), **_draw_second(number + place, text, chosen)}
+            yield State(number + place, view, changes, says)
 
 
 def _draw_pass(rng, models):
@@ -176,6 +177,17 @@ def _draw_says(rng, rows):
     if rng.random() < 0.3:
         says["where"] = ""
     return {key: text for key, text in says.items() if text}
+
+
+def _draw_second(number, text, chosen):
+    """What the URL says of a second pass: none, another sentence, or the same."""
+    rng = random.Random(number)
+    says = {}
+    if rng.random() < 0.6:
+        says["with"] = rng.choice([text, *(other for other, _ in TEXTS if other)])
+    if rng.random() < 0.5:
+        says["token"] = str(chosen.token)
+    return says
 
 
 def enter(monkeypatch, shown: State, page: str) -> View:

@@ -44,7 +44,10 @@ def find_beside(model: Model, load: Callable[[str], Model]) -> Beside:
         )
     why = _tell_other_encoder(model, other)
     if why:
-        return Beside(model, said=(escape_markdown(f"Nothing is compared with {Path(other.name).name}: {why}"),))
+        return Beside(
+            model,
+            said=(escape_markdown(f"Only the page Compare sets {Path(other.name).name} beside this model: {why}"),),
+        )
     told = _list_alone(model, other)
     kept = set(model.heads) & set(other.heads)
     if kept & _CLASSIFIERS and not _tell_same_apart(model, other):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from html import escape
@@ -22,6 +23,7 @@ from bertviz_core.ui.frame.style import render_token
 from bertviz_core.ui.frame.view import View
 
 _STAGES = tuple(info for info in site.PAGES if info.stage)
+_TWO = tuple(info for info in site.PAGES if info.of_two)
 _WHOLE_MODEL = ("heads", "layers", "learn")  # what the bar leads to besides, where it has room
 _COLOR = "{} a::before{{background:var(--bv-{})}}"
 MARKS = "".join(  # of links to pages, in the colours of what is seen there
@@ -100,9 +102,20 @@ def _render_tokens(view: View) -> str:
 
 
 def show_map(here: site.PageInfo) -> None:
-    """The pass as a thin line of stages, in their colours; a click goes there, the page's own place is marked."""
-    queries = url.list_queries([info.name for info in _STAGES])
+    """The pass as a thin line of stages, in their colours; a click goes there, the page's own place is marked.
+
+    Behind it, apart, the pages that set a second pass beside it.
+    """
+    queries = url.list_queries([info.name for info in (*_STAGES, *_TWO)])
     with st.container(horizontal=True, key="map", wrap=False, gap=None):
         for info in _STAGES:
-            with st.container(key="map-here", width="content") if info is here else nullcontext():
-                site.show_link(info, says=queries[info.name])
+            _show_stop(info, here, queries[info.name])
+        with st.container(horizontal=True, key="map-two", wrap=False, gap=None, width="content"):
+            st.html("<span>two passes</span>", width="content")
+            for info in _TWO:
+                _show_stop(info, here, queries[info.name])
+
+
+def _show_stop(info: site.PageInfo, here: site.PageInfo, says: Mapping[str, str]) -> None:
+    with st.container(key="map-here", width="content") if info is here else nullcontext():
+        site.show_link(info, says=says)

@@ -15,7 +15,7 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.lesson import is_covered
 from bertviz_core.ui.frame.view import View
 
-_COLUMNS = ("Follow the pass",), ("The whole model", "Read and run")  # the sections in each
+_COLUMNS = ("Follow the pass", "Two passes"), ("The whole model", "Read and run")  # the sections in each
 
 
 def list_pages() -> None:

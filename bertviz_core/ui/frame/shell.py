@@ -55,6 +55,7 @@ from bertviz_core.ui.frame.strip import show_strip
 from bertviz_core.ui.frame.told import forget_teller
 from bertviz_core.ui.frame.view import Outcome, View
 from bertviz_core.ui.frame.what_if import read_shown, run_changes
+from bertviz_core.ui.frame.with_field import show_with
 from bertviz_core.ui.frame.words import render_text
 
 _early = load_component("early")
@@ -205,7 +206,10 @@ def _fill_bar(bar: Bar, info: site.PageInfo, view: View, asked: Asked) -> None:
     else:
         bar.show_text(asked.text)
     with bar.place:
-        show_steppers(info, view.trace.model.config, view.chosen)
+        if info.of_two:
+            show_with(view)
+        else:
+            show_steppers(info, view.trace.model.config, view.chosen)
     with bar.actions:
         what_if.show_what_if(view.outcome.after, view.chosen)
 

@@ -50,7 +50,12 @@ class PageInfo:
     @property
     def of_sentence(self) -> bool:
         """Whether it shows a pass of the sentence."""
-        return self.section in (_PASS, _WHOLE)
+        return self.section in (_PASS, _TWO, _WHOLE)
+
+    @property
+    def of_two(self) -> bool:
+        """Whether it sets a second pass beside that of the sentence."""
+        return self.section == _TWO
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ class Link:
 
 
 _NOTHING: Query = MappingProxyType({})
-_PASS, _WHOLE, _READ = "Follow the pass", "The whole model", "Read and run"
+_PASS, _TWO, _WHOLE, _READ = "Follow the pass", "Two passes", "The whole model", "Read and run"
 _DECLARED: Key[Mapping[str, StreamlitPage]] = Key("pages", {})  # this run's pages as Streamlit knows them, by name
 
 
@@ -86,6 +91,7 @@ PAGES = (
     _show_stage("feed_forward", Stage.FEED_FORWARD, ":material/bolt:", "{neurons} neurons read each token", "ffn"),
     _show_stage("predictions", Stage.PREDICTIONS, ":material/target:", "which word fits the blank", "prediction"),
     _show_stage("sentence", Stage.SENTENCE, ":material/short_text:", "does B follow A?", "prediction"),
+    PageInfo("compare", "Compare", _TWO, ":material/compare_arrows:", "how far apart they end", kind="norm"),
     PageInfo("heads", "Heads", _WHOLE, ":material/grid_view:", "what each of {all_heads} heads does", kind="attention"),
     PageInfo("layers", "Layers", _WHOLE, ":material/stacks:", "when the answer is there", kind="norm"),
     PageInfo("story", "Shortest story", _WHOLE, ":material/route:", "from the answer to the ids", kind="prediction"),

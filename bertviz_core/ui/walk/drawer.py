@@ -33,6 +33,7 @@ from bertviz_core.ui.walk.table_file import write_table, write_told
 from bertviz_core.ui.walk.templates.choosing import explain_number
 from bertviz_core.ui.walk.way import is_cell, listen, render_crumbs
 from bertviz_core.ui.walk.what_if_cell import show_button
+from bertviz_core.ui.walk.worked_across import explain_across
 from bertviz_core.ui.walk.worked_out import WorkedOut, find_worked_out
 
 _ANOTHER = Key("another", "")
@@ -75,7 +76,7 @@ def _try(view: View, cell: Where) -> Explained | Told | AddressError:
         title = site.get_page(elsewhere).title
         return AddressError(f"{cell} is a number of the page {title}, of a step that was taken there.")
     try:
-        return find_told(cell) or find_worked_out(view, cell) or work_out(view, cell)
+        return find_told(cell) or find_worked_out(view, cell) or explain_across(view, cell) or work_out(view, cell)
     except AddressError as error:
         return error
 

@@ -28,6 +28,7 @@ from bertviz_core.ui.walk.line import Line
 from bertviz_core.ui.walk.pictures import Piece, draw_angle, draw_waterfall
 
 ENTROPY, COSINE = "entropy", "cosine"  # the last part of their addresses
+ACROSS = "across"  # the same of those that compare with a second pass: see `worked_across`
 OTHER = "other"  # the token that a cosine compares with
 _NOTE = "worked out from the pass, not one of its steps"
 _PIECES = 4  # of a waterfall, beside the others
@@ -68,7 +69,7 @@ def pick_cosines(vectors: Address) -> str:
 
 def name_worked_out(place: Where) -> str:
     """What such a number is called in a crumb; "" of another address."""
-    return place.name if isinstance(place, Address) and place.name in _MAKERS else ""
+    return place.name if isinstance(place, Address) and place.name in (*_MAKERS, ACROSS) else ""
 
 
 def find_worked_out(view: View, where: Where) -> WorkedOut | None:
@@ -173,7 +174,7 @@ def _work_out_cosine(trace: Trace, pair: Address) -> WorkedOut:
         "angle": Part(_measure(one.values, two.values), format_degrees),
         "one": Part(name_token(trace.tokens, tokens[0])),
         "two": Part("itself" if tokens[0] == tokens[1] else name_token(trace.tokens, tokens[1])),
-        "place": Part(_tell_place(vectors)),
+        "place": Part(tell_place(vectors)),
     }
     form = (
         "How alike {one} and {two} are {place}: their vectors enclose **{angle}**. 1 is the same direction, 0 a right "
@@ -192,7 +193,7 @@ def _take(trace: Trace, row: Address, kind: str) -> Compared:
     )
 
 
-def _tell_place(vectors: Address) -> str:
+def tell_place(vectors: Address) -> str:
     """Where in the pass two vectors are compared."""
     if vectors.path == _EMBEDDED:
         return "as layer 0 receives them"
@@ -206,7 +207,7 @@ def _measure(one: np.ndarray, two: np.ndarray) -> float:
     return float(compute_angles(one.astype(np.float64), two.astype(np.float64)))
 
 
-def compare(name: str, kind: str, said: Said, one: Compared, two: Compared) -> WorkedOut:
+def compare(name: str, kind: str, said: Said, one: Compared, two: Compared, note: str = _NOTE) -> WorkedOut:
     """The cosine of two vectors with its card. Raises AddressError where one has no direction."""
     x, y = one.values.astype(np.float64), two.values.astype(np.float64)
     if not (x.any() and y.any()):
@@ -224,7 +225,7 @@ def compare(name: str, kind: str, said: Said, one: Compared, two: Compared) -> W
         [(f"component {i}", format_number(float(part)), "") for i, part in enumerate(parts)],
         number=number,
         unit=format_degrees(angle),
-        card=Card(said, _list_products(parts, one, two), draw_angle(angle, one.title, two.title), _NOTE),
+        card=Card(said, _list_products(parts, one, two), draw_angle(angle, one.title, two.title), note),
         line=Line(
             r"\cos",
             rf"\dfrac{{{one.symbol} \cdot {two.symbol}}}{{|{one.symbol}|\,|{two.symbol}|}}",

@@ -1,0 +1,70 @@
+"""What both passes answer: the likeliest words at the blank, or classes, or spans, as paired bars on one scale."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analysis.compared_answers import BLANK, CLASS, FOLLOWS, READING, SPAN, Answers
+from bertviz_core.analysis.comparing import tell_answers
+from bertviz_core.figures.compared import Side, draw_mirrored
+from bertviz_core.formula.numbers import format_short
+from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.formula.texts import name_token, shorten
+from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.card import Heading, open_card
+from bertviz_core.ui.panels.derived import Values, show_values
+from bertviz_core.ui.views.compare_both import Both
+
+_ROWS, _LONGEST = 9, 14  # answers, and characters of one
+_TITLES = {
+    BLANK: "Which word fits the blank",
+    CLASS: "Which class it is",
+    SPAN: "Which span answers",
+    FOLLOWS: "Does B follow A",
+    READING: "Which word is read",
+}
+
+
+def show_answers(view: View, both: Both) -> None:
+    """The likeliest answers of either pass; where there are none, why."""
+    answers = both.answers
+    if answers is None:
+        why = tell_answers(both.one, both.other) or "The two passes have no answer to the same question."
+        st.info(escape_markdown(why), icon=":material/info:")
+        return
+    says = "" if answers.kind != READING else f"at {_tell_place(both, answers)}"
+    heading = Heading(_TITLES[answers.kind], says, *_write_formula(answers))
+    listed = answers.list_likeliest(_ROWS)
+    names = [shorten(answers.name(i), _LONGEST) for i in listed]
+    left, right = (
+        Side(name, shares[listed], cells)
+        for name, shares, cells in (
+            ("first", answers.one, [str(answers.find_cells(i)[0] or "") for i in listed]),
+            ("second", answers.other, ""),
+        )
+    )
+    with open_card(view, PREDICTION, heading, str(answers.rows[0]), name="answers") as tools:
+        with tools:
+            values = np.stack([answers.one[listed], answers.other[listed]], axis=1)
+            show_values("answers", Values(values, [answers.name(i) for i in listed], ["first", "second"]))
+        chart = draw_mirrored(names, left, right, view.colors, view.colors.kinds[PREDICTION])
+        show_chart(chart, "answers", "Probabilities of the same answers in both passes")
+        if told := tell_answers(both.one, both.other):
+            st.caption(escape_markdown(told))
+
+
+def _tell_place(both: Both, answers: Answers) -> str:
+    assert answers.at is not None
+    return name_token(both.one.tokens, answers.at[0])
+
+
+def _write_formula(answers: Answers) -> tuple[str, str]:
+    """Jensen and Shannon's divergence with its number, and where it is printed; nothing where it has none."""
+    bits = answers.divergence
+    if np.isnan(bits):
+        return "", ""
+    half = r"\tfrac{1}{2} \mathrm{KL}"
+    return rf"\mathrm{{JS}} = {half}(P | M) + {half}(P' | M) = {format_short(bits)}\ \mathrm{{bit}}", "Lin 1991"
