@@ -28,8 +28,9 @@ TESTS = [
     f"tests/test_{name}.py"
     for name in (
         "arguments", "bad_checkpoints", "changes", "checkpoints", "derivatives", "explain", "heads", "hub",
-        "known_numbers", "notebook_export", "parameters", "parity", "parts", "predictions", "program", "readonly",
-        "recompute", "rules", "script", "store", "tokenizer", "tokenizer_files", "trace", "what_if", "wordpiece",
+        "known_numbers", "many", "notebook_export", "parameters", "parity", "parts", "predictions", "program",
+        "readonly", "recompute", "roles", "rules", "saved", "script", "store", "tokenizer", "tokenizer_files", "trace",
+        "what_if", "wordpiece",
     )
 ]  # fmt: skip
 

@@ -138,7 +138,7 @@ def load_trace(path: str | os.PathLike[str], model: Model | None = None) -> Trac
     if not place.is_file():
         raise InputError(f"There is no file {place}. Check the path.")
     try:
-        with safe_open(place, framework="numpy") as file:  # pyright: ignore[reportUnknownVariableType] - has no types
+        with safe_open(str(place), framework="numpy") as file:  # pyright: ignore[reportUnknownVariableType] - has no types
             return _Reader(place, cast(Any, file), model).read()
     except (SafetensorError, OSError) as error:
         raise InputError(f"{place} is no safetensors file that can be read: {error}. Save the trace again.") from None
