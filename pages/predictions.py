@@ -7,7 +7,6 @@ from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.panels.guesses import ask_guesses
 from bertviz_core.ui.views import (
     predictions,
-    predictions_carried,
     predictions_hidden,
     predictions_reason,
     predictions_words,
@@ -38,9 +37,6 @@ if "cls.predictions.probs" in view.trace:
             predictions_reason.show_softmax(view, word)
     if guesses:
         predictions_reason.show_softmax(view, word)
-    with fold("carried", "**Where from** · what each token carried to the logit") as opened:
-        if opened:
-            predictions_carried.show_where_from(view, word)
     with fold("word", "**Any word** · its rank and probability, and all ranks as a curve") as opened:
         if opened:
             predictions_words.show_any_word(view)

@@ -17,7 +17,8 @@ from bertviz_core.ui import panels, views
 from bertviz_core.ui.frame import site
 from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.views import heads_ablation, heads_numbers
-from tests.claims import answers, captions, inside, pairs  # noqa: F401 - they register oracles
+from bertviz_core.ui.views.where_from_carried import ask_measured
+from tests.claims import answers, captions, inside, origins, pairs  # noqa: F401 - they register oracles
 from tests.claims.phrases import ELSEWHERE, PHRASES
 from tests.claims.states import enter, list_states
 from tests.claims.truths import ORACLES, Scene, find_faults
@@ -108,7 +109,9 @@ def tell_all(models, monkeypatch, states):
             scene = unchanged if site.get_page(page).unchanged else changed
             view = scene.view
             if page == "heads":
-                leave_out(view, shown)
+                leave_out(heads_ablation.ask_worth(view), shown)
+            if page == "where_from":
+                leave_out(ask_measured(view), shown)
             if NEEDS.get((module, name), "embeddings.sum") not in view.trace:
                 continue
             for claim in tell(view).claims:
@@ -118,9 +121,8 @@ def tell_all(models, monkeypatch, states):
     return said
 
 
-def leave_out(view, shown):
-    """In some of the states it is known what the answer is without each head."""
-    asked = heads_ablation.ask_worth(view)
+def leave_out(asked, shown):
+    """In some of the states it is known what the answer is without each head, or with each token hidden."""
     if shown.number % 40 == 1 and asked is not None:
         asked.look()
         assert get_findings().settle(60)

@@ -18,6 +18,8 @@ from bertviz_core.figures.attention import draw_denominator, draw_products
 from bertviz_core.figures.bars import SHARES, draw_bars, draw_counts, draw_curve
 from bertviz_core.figures.base import Chart, to_plotly
 from bertviz_core.figures.blocks import Block, Terms, draw_blocks, draw_terms
+from bertviz_core.figures.carried import Carried, draw_carried
+from bertviz_core.figures.carried import Row as FromRow
 from bertviz_core.figures.compared import Run, draw_angles, draw_mirrored, draw_sorted
 from bertviz_core.figures.compared import Side as Aside
 from bertviz_core.figures.head_grid import draw_head_grid
@@ -77,10 +79,19 @@ SQUARES = Squares(
 )
 
 PLACES = np.stack(np.meshgrid(4 * np.arange(SIZE), 4 * np.arange(SIZE), indexing="ij"), axis=-1)
+UNKNOWN = [FromRow("[MASK]", 0.0, "a.part[source=0]", note="the blank"), FromRow("biases", 0.0, "a.biases")]
+CARRIED = Carried(
+    [FromRow(WORDS[0], -2.5, "a.part[source=0]", 0.2, "20 %", "a.hidden[source=0]"), *UNKNOWN],
+    FromRow("logit", -2.5, "a.parts", 0.3, "30 %"), ("into the logit", "“<b>” has"), INK,
+)  # fmt: skip
 CASES = {
     "draw_bar_columns": {
         "with a sum": lambda c: draw_bar_columns(WORDS, COLUMNS, c, marked=[1], last=True),
         "plain": lambda c: draw_bar_columns(WORDS, COLUMNS, c),
+    },
+    "draw_carried": {
+        "known": lambda c: draw_carried(CARRIED, c),
+        "nothing known, zeros": lambda c: draw_carried(replace(CARRIED, rows=UNKNOWN, chosen=0), c),
     },
     "draw_taken_squares": {
         "heads": lambda c: draw_taken_squares(SQUARES, WORDS, 1, c),

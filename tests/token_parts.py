@@ -12,36 +12,66 @@ SLOPES = {  # a(z)/z by the activation's name
 
 
 def transcribe_parts(trace, token, word):
-    """(source,) the parts of a logit, that of the biases last, from the weights and the attention weights."""
-    w = {name: tensor.double().numpy() for name, tensor in trace.model.parameters.items()}
-    config, n = trace.model.config, len(trace.tokens)
+    """(source,) the parts of a word's logit, that of the biases last, from the weights and the attention weights."""
+    return transcribe(trace, f"cls.predictions.decoder[token={token},vocab={word}]")
+
+
+def transcribe(trace, target):
+    """(source,) the parts of a logit, whatever head gives it, that of the biases last."""
+    w, config = _Weights(trace), trace.model.config
+    path, _, index = target.rstrip("]").partition("[")
+    at = {axis: int(i) for axis, _, i in (part.partition("=") for part in index.split(","))}
+    *_, states = transcribe_layers(trace)
+    if path == "cls.predictions.decoder":
+        head = w.dense(states[at["token"]], "cls.predictions.transform.dense")
+        head = w.norm(head * SLOPES[config.hidden_act](head.sum(axis=0)), "cls.predictions.transform.LayerNorm")
+        return w.dense(head, path)[:, at["vocab"]]
+    if path in ("qa_outputs.start", "qa_outputs.end"):
+        side = path.rpartition(".")[2]
+        return w.dense(states[at[side]], "qa_outputs")[:, side == "end"]
+    if "token" in at:
+        return w.dense(states[at["token"]], path)[:, at["label"]]
+    pooled = w.dense(states[0], "pooler.dense")
+    z = pooled.sum(axis=0)
+    return w.dense(pooled * np.where(z == 0, 1, np.tanh(z) / z), path)[:, at.get("label", at.get("relation"))]
+
+
+class _Weights(dict):
+    """The weights in double precision, and what linear layers and LayerNorms make of parts (..., source, hidden)."""
+
+    def __init__(self, trace):
+        super().__init__({name: tensor.double().numpy() for name, tensor in trace.model.parameters.items()})
+        self.epsilon = trace.model.config.layer_norm_eps
+
+    def dense(self, parts, name):
+        parts = parts @ self[f"{name}.weight"]
+        parts[..., -1, :] += self[f"{name}.bias"]
+        return parts
+
+    def norm(self, parts, name):
+        whole = parts.sum(axis=-2)
+        sigma = np.sqrt(whole.var(axis=-1) + self.epsilon)[..., None, None]
+        parts = (parts - parts.mean(axis=-1, keepdims=True)) / sigma * self[f"{name}.weight"]
+        parts[..., -1, :] += self[f"{name}.bias"]
+        return parts
+
+
+def transcribe_layers(trace):
+    """The parts after every layer, (token, source, hidden), first those before the first layer."""
+    w, config, n = _Weights(trace), trace.model.config, len(trace.tokens)
     slope = SLOPES[config.hidden_act]
     x = trace["embeddings.LayerNorm"].astype(np.float64)
     parts = np.zeros((n, n + 1, x.shape[1]))
     parts[range(n), range(n)] = x
-
-    def dense(parts, name):
-        parts = parts @ w[f"{name}.weight"]
-        parts[..., -1, :] += w[f"{name}.bias"]
-        return parts
-
-    def norm(parts, name):
-        whole = parts.sum(axis=-2)
-        sigma = np.sqrt(whole.var(axis=-1) + config.layer_norm_eps)[..., None, None]
-        parts = (parts - parts.mean(axis=-1, keepdims=True)) / sigma * w[f"{name}.weight"]
-        parts[..., -1, :] += w[f"{name}.bias"]
-        return parts
-
+    yield parts
     for layer in range(config.num_hidden_layers):
         at = f"encoder.layer.{layer}"
-        weights, value = trace[f"{at}.attention.self.probs"], dense(parts, f"{at}.attention.self.value")
+        weights, value = trace[f"{at}.attention.self.probs"], w.dense(parts, f"{at}.attention.self.value")
         heads = np.split(value, config.num_attention_heads, axis=-1)
         mixed = [np.einsum("qk,ksd->qsd", a, v) for a, v in zip(weights, heads, strict=True)]
-        context = dense(np.concatenate(mixed, axis=-1), f"{at}.attention.output.dense")
-        parts = norm(parts + context, f"{at}.attention.output.LayerNorm")
-        inner = dense(parts, f"{at}.intermediate.dense")
+        context = w.dense(np.concatenate(mixed, axis=-1), f"{at}.attention.output.dense")
+        parts = w.norm(parts + context, f"{at}.attention.output.LayerNorm")
+        inner = w.dense(parts, f"{at}.intermediate.dense")
         inner *= slope(inner.sum(axis=1))[:, None]
-        parts = norm(parts + dense(inner, f"{at}.output.dense"), f"{at}.output.LayerNorm")
-    head = dense(parts[token], "cls.predictions.transform.dense")
-    head = norm(head * slope(head.sum(axis=0)), "cls.predictions.transform.LayerNorm")
-    return dense(head, "cls.predictions.decoder")[:, word]
+        parts = w.norm(parts + w.dense(inner, f"{at}.output.dense"), f"{at}.output.LayerNorm")
+        yield parts

@@ -10,18 +10,27 @@ layers multiplied (Abnar & Zuidema 2020).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import torch
 
-from bertviz_core.analysis.carried import carry_forward, find_source, list_carried, pull_back, read_carried
+from bertviz_core.analysis.carried import (
+    Pulled,
+    carry_forward,
+    find_source,
+    list_carried,
+    pull_back,
+    read_carried,
+)
 from bertviz_core.analysis.frames import list_places, stack_frames
 from bertviz_core.analysis.gradients import MOST_STEPS, STEPS, integrate_gradients
 from bertviz_core.analysis.hiding import hide_token
 from bertviz_core.analysis.layers import average_attention, roll_out_attention
+from bertviz_core.analysis.targets import find_reader
 from bertviz_core.analysis.value_weighted import Readings, read_attention
 from bertviz_core.errors import ArgumentError, BertvizError, InputError
 from bertviz_core.formula.address import Address, Where
@@ -140,9 +149,9 @@ class Question:
         return sum(times * float(trace[cell]) for cell, times in self.weights.items())
 
     @property
-    def token(self) -> int | None:
-        """The token at which it stands, if at one."""
-        return self.target.at.get("token")
+    def token(self) -> int:
+        """The token whose last vector it is read from."""
+        return find_reader(self.target)
 
 
 def _read_cell(trace: Trace, where: Where) -> Address:
@@ -153,8 +162,12 @@ def _read_cell(trace: Trace, where: Where) -> Address:
 def attribute_parts(trace: Trace, question: Question, doubled: Doubled | None = None) -> Attribution:
     """The parts that tokens and biases carried to it. doubled: the pass as `read_carried` gives it, if at hand."""
     doubled = doubled or read_carried(trace)
+    return sum_parts(trace, question, doubled, pull_back(doubled, question.weights, {find_source(trace.program)}))
+
+
+def sum_parts(trace: Trace, question: Question, doubled: Doubled, pulled: Pulled) -> Attribution:
+    """The same of a way back that has been gone, to what every token starts as."""
     source = find_source(trace.program)
-    pulled = pull_back(doubled, question.weights, {source})
     slope = pulled.slopes.get(source)
     start = doubled[source]
     parts = (start * (torch.zeros_like(start) if slope is None else slope)).sum(dim=-1).numpy()
@@ -179,12 +192,29 @@ def attribute_hiding(trace: Trace, question: Question) -> Attribution:
 
     NaN where [MASK] stands already, and for padding.
     """
-    mask, before = trace.model.tokenizer.mask_id, read_measure(trace, question)
-    ids, parts = trace.encoding.ids, np.full(len(trace.encoding), np.nan)
-    for i in trace.encoding.real:
-        if ids[i] != mask:
-            parts[i] = before - read_measure(hide_token(trace, i), question)
+    before, parts = read_measure(trace, question), np.full(len(trace.encoding), np.nan)
+    for i in list_unhidden(trace):
+        parts[i] = before - read_measure(hide_token(trace, i), question)
     return _answer(trace, question, "hiding", parts)
+
+
+def hide_measures(
+    trace: Trace, question: Question, positions: Sequence[int]
+) -> Generator[tuple[float, Mapping[int, float]]]:
+    """What hiding is measured by, with each of these tokens hidden in turn; what is known after each.
+
+    A token that cannot be hidden has none.
+    """
+    found: dict[int, float] = {}
+    for done, i in enumerate(positions, 1):
+        with suppress(InputError):
+            found[i] = read_measure(hide_token(trace, i), question)
+        yield done / len(positions), dict(found)
+
+
+def list_unhidden(trace: Trace) -> list[int]:
+    """The tokens that can be hidden: all but padding, and those that are [MASK] already."""
+    return [i for i in trace.encoding.real if trace.encoding.ids[i] != trace.model.tokenizer.mask_id]
 
 
 def read_measure(trace: Trace, question: Question) -> float:
@@ -205,24 +235,24 @@ def attribute_lengths(trace: Trace, question: Question) -> Attribution:
     """The length of each token's part of the last hidden state that the number is carried from, at its token."""
     last = [address for address in list_carried(trace.program) if Address(address).layer is not None][-1]
     ((_, parts),) = carry_forward(read_carried(trace), {last})
-    at = question.token or 0
+    at = question.token
     return _answer(trace, question, "lengths", torch.linalg.vector_norm(parts[:-1, at], dim=-1).numpy())
 
 
 def attribute_attention(trace: Trace, question: Question) -> Attribution:
     """The last layer's attention weights from its token, mean over heads."""
     *_, last = average_attention(trace)
-    return _answer(trace, question, "attention", last[question.token or 0])
+    return _answer(trace, question, "attention", last[question.token])
 
 
 def attribute_values(trace: Trace, question: Question) -> Attribution:
     """The length of what the last layer's attention brings to its token from each token."""
-    return _answer(trace, question, "values", _read_last(trace).values[question.token or 0])
+    return _answer(trace, question, "values", _read_last(trace).values[question.token])
 
 
 def attribute_residual(trace: Trace, question: Question) -> Attribution:
     """The same, residual connection and LayerNorm counted."""
-    return _answer(trace, question, "residual", _read_last(trace).residual[question.token or 0])
+    return _answer(trace, question, "residual", _read_last(trace).residual[question.token])
 
 
 def _read_last(trace: Trace) -> Readings:
@@ -231,7 +261,7 @@ def _read_last(trace: Trace) -> Readings:
 
 def attribute_rollout(trace: Trace, question: Question) -> Attribution:
     """Attention rollout up to the last layer, from its token."""
-    return _answer(trace, question, "rollout", roll_out_attention(trace)[-1, question.token or 0])
+    return _answer(trace, question, "rollout", roll_out_attention(trace)[-1, question.token])
 
 
 def _answer(

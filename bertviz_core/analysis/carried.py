@@ -63,11 +63,17 @@ def _list_needed(program: Program) -> set[str]:
 
 @dataclass(frozen=True, eq=False)
 class Pulled:
-    """The way back from a number. slopes: how it changes with each tensor at which the way stopped, by address;
-    biases: what biases on the way, and numbers that a change put there, add to it."""
+    """The way back from a number. slopes: how it changes with each tensor at which the way stopped, by address; own:
+    what each step on the way adds by itself, as its bias or what a change put there, by address, from the last one
+    back."""
 
     slopes: Mapping[str, Tensor]
-    biases: float
+    own: Mapping[str, float]
+
+    @property
+    def biases(self) -> float:
+        """What all steps on the way add by themselves."""
+        return sum(self.own.values())
 
 
 def pull_back(doubled: Doubled, targets: Mapping[Address, float], stops: Collection[str]) -> Pulled:
@@ -76,7 +82,7 @@ def pull_back(doubled: Doubled, targets: Mapping[Address, float], stops: Collect
     Raises InputError for a number that nothing carries, also where a change put it there.
     """
     trace = doubled.trace
-    way = _Way(doubled, list_carried(trace.program), {}, 0.0)
+    way = _Way(doubled, list_carried(trace.program), {}, {})
     for target, times in targets.items():
         way.begin(target, times, stops)
     found: dict[str, Tensor] = {}
@@ -87,17 +93,17 @@ def pull_back(doubled: Doubled, targets: Mapping[Address, float], stops: Collect
                 found[address] = slope
             else:
                 way.pass_through(step, way.undo_changes(step, slope))
-    return Pulled(found, way.biases)
+    return Pulled(found, way.own)
 
 
 @dataclass(eq=False)
 class _Way:
-    """A way back that is being gone. slopes: of tensors that are still to be passed through; biases: met so far."""
+    """A way back that is being gone. slopes: of tensors that are still to be passed through; own: as in `Pulled`."""
 
     doubled: Doubled
     carried: Mapping[str, Step]
     slopes: dict[str, Tensor]
-    biases: float
+    own: dict[str, float]
 
     def begin(self, target: Address, times: float, stops: Collection[str]) -> None:
         """From one number, without the rest of its tensor."""
@@ -129,19 +135,23 @@ class _Way:
             wanted = [*leaves.values(), own]
             slopes = torch.autograd.grad(result, wanted, slope.expand(result.shape), allow_unused=True)
         *of_leaves, of_own = (torch.zeros_like(x) if s is None else s for x, s in zip(wanted, slopes, strict=True))
-        self.biases += float(of_own)
+        self._add_own(step, float(of_own))
         for address, found in zip(leaves, of_leaves, strict=True):
             self._add(address, found)
 
     def _add(self, address: str, slope: Tensor) -> None:
         self.slopes[address] = self.slopes[address] + slope if address in self.slopes else slope
 
+    def _add_own(self, step: Step, amount: float) -> None:
+        if amount:
+            self.own[step.address] = self.own.get(step.address, 0.0) + amount
+
     def undo_changes(self, step: Step, slope: Tensor) -> Tensor:
         """The slope with what the step computes, where changes put other numbers: these came from no token."""
         for change in reversed(self.doubled.trace.overrides(step.address)):
             times, plus = _split_change(change)
             slope = slope.clone()
-            self.biases += float((slope[change.index] * plus).sum())
+            self._add_own(step, float((slope[change.index] * plus).sum()))
             slope[change.index] *= times
         return slope
 

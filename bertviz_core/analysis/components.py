@@ -31,14 +31,19 @@ ACTIVATION = Leaf("intermediate.activation")
 class Components:
     """What the components of a model add to a number.
 
-    heads: (layer, head, token) what each head fetches from each token; blocks: (layer,) of the feed-forward blocks;
-    embeddings: of the vector that the token starts with; biases: of all biases on the way.
+    heads: (layer, head, token) what each head fetches from each token; neurons: (layer, intermediate) of the
+    feed-forward blocks; embeddings: of the vector that the token starts with; biases: of all biases on the way.
     """
 
     heads: np.ndarray
-    blocks: np.ndarray
+    neurons: np.ndarray
     embeddings: float
     biases: float
+
+    @property
+    def blocks(self) -> np.ndarray:
+        """(layer,) of the feed-forward blocks."""
+        return self.neurons.sum(axis=-1)
 
     @property
     def total(self) -> float:
@@ -64,7 +69,7 @@ def split_components(trace: Trace, weights: Mapping[Address, float], doubled: Do
     written = [_share(doubled[address], pulled.slopes.get(address)) for address in blocks]
     return Components(
         lock(np.stack([heads.numpy() for heads, _ in shares])),
-        lock(np.array([float(amounts.sum()) for amounts in written])),
+        lock(np.stack([amounts.sum(dim=0).numpy() for amounts in written])),
         float(_share(doubled[source], pulled.slopes.get(source)).sum()),
         pulled.biases + sum(biases for _, biases in shares),
     )

@@ -67,12 +67,12 @@ def _outcome(trace, scene):
         here = f"classifier.probs[token={scene.token}]" if of_token else "classifier.probs"
         best = int(trace[here].argmax())
         return f"classifier.probs[{of_token}label={best}]", trace.model.labels[best]
-    start, _ = _span(trace)
+    start, _ = find_span(trace)
     place = f" at position {start}" if trace.tokens.count(trace.tokens[start]) > 1 else ""
     return f"qa_outputs.start.probs[start={start}]", f"an answer from “{trace.tokens[start]}”{place}"
 
 
-def _span(trace):
+def find_span(trace):
     """The span of the second text with the highest score; without one, the highest start and end."""
     coding, special = trace.encoding, {"[CLS]", "[SEP]", "[PAD]"}
     rows = zip(coding.tokens, coding.segments, coding.mask, strict=True)
@@ -258,7 +258,7 @@ def _(scene):
 
 @oracle("best answer")
 def _(scene):
-    start, end = _span(scene.trace)
+    start, end = find_span(scene.trace)
     first, last = (scene[f"qa_outputs.{side}"] for side in ("start", "end"))
     share = softmax(first)[start] * softmax(last)[end]
     answer, place = _letters(scene, start, end), _place(scene, start, end)

@@ -32,6 +32,7 @@ _AWAITED = (
     "sentence",
     "story",
     "tokenization",
+    "where_from",
 )  # numbers arrive later there
 LONG = 120  # seconds after which what is worked out in the background is stuck
 TITLE = 'class="bv-panel-title"'

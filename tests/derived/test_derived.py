@@ -14,6 +14,7 @@ from tests.derived import (  # noqa: F401 - they register
     heads,
     neurons,
     notebook,
+    origins,
     pairs,
     playground,
     questions,

@@ -11,7 +11,6 @@ import torch
 
 from tests.derived.reading import Panel, find_numbers
 from tests.derived.truth import Scene, Truth, best, moments, points, softmax, truth
-from tests.token_parts import transcribe_parts
 
 
 def read_scores(s: Scene) -> np.ndarray:
@@ -32,23 +31,6 @@ def best_words(s: Scene) -> Truth:
         told=[len(probs) - 12, 1 - sum(probs[i] for i in top)],
         tables=[columns],
         rows=[f"{1 + sum(p > probs[i] for p in probs):,}" for i in top],
-    )
-
-
-@truth("predictions", "carried")
-def carried(s: Scene) -> Truth:
-    top = int(read_scores(s)[s.token].argmax())
-    parts = transcribe_parts(s.trace, s.token, top)
-    shown = sorted(np.argsort(-np.abs(parts[:-1]), kind="stable")[:24])
-    bars = [parts[i] for i in shown]
-    if len(parts) > 25:
-        bars.append(parts[:-1].sum() - sum(bars))
-    bars += [parts[-1], parts.sum()]
-    return Truth(
-        [points(x=bars), points(x=np.repeat(np.cumsum(bars[:-1]), 2))],
-        np.append(parts, parts.sum())[:, None],
-        told=[parts.sum(), read_scores(s)[s.token, top]],
-        worked=[parts.sum()],
     )
 
 

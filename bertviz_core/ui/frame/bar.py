@@ -22,7 +22,7 @@ from bertviz_core.ui.frame.resources import BUNDLED
 from bertviz_core.ui.frame.style import render_token
 from bertviz_core.ui.frame.view import View
 
-_STAGES = tuple(info for info in site.PAGES if info.stage)
+_STAGES = tuple(info for info in site.PAGES if info.on_map)
 _TWO = tuple(info for info in site.PAGES if info.of_two)
 _WHOLE_MODEL = ("heads", "layers", "learn")  # what the bar leads to besides, where it has room
 _COLOR = "{} a::before{{background:var(--bv-{})}}"

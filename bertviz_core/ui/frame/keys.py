@@ -62,6 +62,7 @@ FIXED = (TEXT, MODEL)  # what a link always says: what is usual may be another w
 # What some pages have in their URLs, and others name in links to them.
 COMPONENT, WINDOW = Key("component", ""), Key("window", "")
 WHERE, DOCUMENT, STORY_OF = Key("where", ""), Key("document", ""), Key("story-of", "")
+ORIGIN_OF = Key("of", "")  # the address of the number whose origin is asked for
 OF_TOKENS = (TOKEN, KEY_TOKEN, MASK, WINDOW, PAIRS)  # positions: they mean nothing once there are other tokens
 
 VIEW: Key[View | None] = Key("view", None)  # what a page draws from; None in a server that has just started

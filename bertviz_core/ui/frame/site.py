@@ -48,6 +48,11 @@ class PageInfo:
     explains: bool = True
 
     @property
+    def on_map(self) -> bool:
+        """Whether the map leads to it: to what shows a part of the pass, and to what an answer is made of."""
+        return self.section == _PASS and bool(self.kind)
+
+    @property
     def of_sentence(self) -> bool:
         """Whether it shows a pass of the sentence."""
         return self.section in (_PASS, _TWO, _WHOLE)
@@ -90,6 +95,8 @@ PAGES = (
     _show_stage("add_norm", Stage.ADD_NORM, ":material/add_circle:", "added to the token, put on scale", "norm"),
     _show_stage("feed_forward", Stage.FEED_FORWARD, ":material/bolt:", "{neurons} neurons read each token", "ffn"),
     _show_stage("predictions", Stage.PREDICTIONS, ":material/target:", "which word fits the blank", "prediction"),
+    PageInfo("where_from", "Where from", _PASS, ":material/account_tree:", "what each token carried to the answer",
+             kind="prediction"),
     _show_stage("sentence", Stage.SENTENCE, ":material/short_text:", "does B follow A?", "prediction"),
     PageInfo("compare", "Compare", _TWO, ":material/compare_arrows:", "how far apart they end", kind="norm"),
     PageInfo("heads", "Heads", _WHOLE, ":material/grid_view:", "what each of {all_heads} heads does", kind="attention"),

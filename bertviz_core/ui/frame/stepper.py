@@ -23,6 +23,7 @@ UNUSED: Mapping[str, tuple[Sequence[str], str]] = {
     "add_norm": (("head",), "All heads are added up here."),
     "feed_forward": (("head",), "Neurons read what all heads together have left."),
     "predictions": (_AXES, "Words are predicted behind the last layer."),
+    "where_from": (_AXES, "What was carried went through all layers and heads."),
     "sentence": (_AXES, "The sentence is judged behind the last layer."),
     "layers": (("head",), "A layer is seen as a whole here, with all its heads."),
     "story": (_AXES, "The story finds its own layers and heads."),

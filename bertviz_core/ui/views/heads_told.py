@@ -24,7 +24,7 @@ from bertviz_core.ui.views.heads_ablation import find_base
 from bertviz_core.ui.walk.card import Card, Cell, Row, Table
 from bertviz_core.ui.walk.line import Line
 from bertviz_core.ui.walk.pictures import Piece, draw_waterfall
-from bertviz_core.ui.walk.worked_out import WorkedOut
+from bertviz_core.ui.walk.worked_number import WorkedOut
 
 _PATH = "heads.worth"
 _NOTE = "worked out from two passes, not one of their steps"

@@ -11,7 +11,7 @@ import streamlit as st
 
 from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
 from bertviz_core.analysis.made_from import is_put
-from bertviz_core.analysis.predictions import PROBS, Entry, count_holding, find_places, rank_words
+from bertviz_core.analysis.predictions import PROBS, SCORES, Entry, count_holding, find_places, rank_words
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import InputError
 from bertviz_core.figures.softmax import draw_rank_curve
@@ -22,7 +22,7 @@ from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import site, state, url
 from bertviz_core.ui.frame.chart import show_chart
-from bertviz_core.ui.frame.keys import Key
+from bertviz_core.ui.frame.keys import ORIGIN_OF, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import AFTER, BEFORE, DIFFERENCE, View
 from bertviz_core.ui.panels import picks, table_html
@@ -83,6 +83,10 @@ def show_words(view: View) -> None:
         others = trace.model.config.vocab_size - len(shown)
         st.caption(f"{tell_words(view)}The {others:,} other entries together: {format_percent(rest)}.")
         site.show_link(site.get_page("layers"), "Layers: the words after each layer")
+        own = read_word(view)
+        name = escape_markdown(trace.model.tokenizer.name(own))
+        asks = {ORIGIN_OF: str(SCORES.fix(token=token, vocab=own))}
+        site.show_link(site.get_page("where_from"), f"Where from: what each token carried to “{name}”", query=asks)
 
 
 def _choose_shown(view: View) -> list[int]:

@@ -14,12 +14,13 @@ from html import escape
 import streamlit as st
 
 from bertviz_core.analysis.parts import list_lit
+from bertviz_core.analysis.targets import find_target
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address, Where
 from bertviz_core.tracing.hints import find_meant
 from bertviz_core.ui.frame import choices, site, state, url
 from bertviz_core.ui.frame.bar import NOTHING_BESIDE
-from bertviz_core.ui.frame.keys import Key
+from bertviz_core.ui.frame.keys import ORIGIN_OF, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.lesson import KEPT, find_answer, find_proposed, is_coming, is_covered
 from bertviz_core.ui.frame.overflow import kept_usable
@@ -34,9 +35,11 @@ from bertviz_core.ui.walk.templates.choosing import explain_number
 from bertviz_core.ui.walk.way import is_cell, listen, render_crumbs
 from bertviz_core.ui.walk.what_if_cell import show_button
 from bertviz_core.ui.walk.worked_across import explain_across
-from bertviz_core.ui.walk.worked_out import WorkedOut, find_worked_out
+from bertviz_core.ui.walk.worked_number import WorkedOut
+from bertviz_core.ui.walk.worked_out import find_worked_out
 
 _ANOTHER = Key("another", "")
+_ORIGIN = "where_from"  # the page that takes answers apart
 
 
 @st.fragment
@@ -98,12 +101,16 @@ def _show(view: View, shown: Explained, way: tuple[Where, ...], own: bool) -> No
 
 
 def _show_page_link(view: View, cell: Address) -> None:
-    """Beside the number's name: the page that shows its stage, where that is another one."""
-    link = site.find_link(view.trace, cell)
-    if link.page.name != url.read_page():
-        place = site.name_place(cell, view.chosen)
-        with st.container(key="drawer-page"):
-            site.show_link(link.page, f"{link.page.title} ›", query={**place, **link.query})
+    """Beside the number's name: the page that shows its stage; on that page, the one that says where it comes from."""
+    link, place = site.find_link(view.trace, cell), site.name_place(cell, view.chosen)
+    page, label, query = link.page, f"{link.page.title} ›", {**place, **link.query}
+    if page.name == url.read_page():
+        target = find_target(view.trace, cell)
+        if target is None:
+            return
+        page, label, query = site.get_page(_ORIGIN), "Where from ›", {**place, ORIGIN_OF: str(target)}
+    with st.container(key="drawer-page"):
+        site.show_link(page, label, query=query)
 
 
 def _show_download(address: str, make: Callable[[], bytes]) -> None:

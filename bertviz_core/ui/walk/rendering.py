@@ -25,7 +25,7 @@ from bertviz_core.ui.walk.card import Card, render_table
 from bertviz_core.ui.walk.explain import Explained
 from bertviz_core.ui.walk.line import Line, write_line
 from bertviz_core.ui.walk.what_if_cell import describe_change
-from bertviz_core.ui.walk.worked_out import WorkedOut
+from bertviz_core.ui.walk.worked_number import WorkedOut
 
 _EXACT = 1e-4  # relative: a number recomputed in double precision that differs by more is said to differ
 _STRONG = re.compile(r"\*\*(.+?)\*\*")

@@ -21,7 +21,8 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.walk import card
 from bertviz_core.ui.walk.card import WORD, Card, Cell, Row, Table
 from bertviz_core.ui.walk.line import Line
-from bertviz_core.ui.walk.worked_out import ACROSS, Compared, WorkedOut, compare, tell_place
+from bertviz_core.ui.walk.worked_number import WorkedOut
+from bertviz_core.ui.walk.worked_out import ACROSS, Compared, compare, tell_place
 
 FIRST, SECOND, _REST = "first", "second", "unmatched tokens"
 _HEAD_NOTE = "0: the same map; 1: nothing in common; keys that are not matched count as one"

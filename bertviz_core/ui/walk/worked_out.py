@@ -20,31 +20,20 @@ from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame.told import Told
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.walk import card
 from bertviz_core.ui.walk.card import Card, Cell, Row, Table
 from bertviz_core.ui.walk.line import Line
 from bertviz_core.ui.walk.pictures import Piece, draw_angle, draw_waterfall
+from bertviz_core.ui.walk.worked_number import NOTE, WorkedOut
+from bertviz_core.ui.walk.worked_parts import PARTS
 
 ENTROPY, COSINE = "entropy", "cosine"  # the last part of their addresses
 ACROSS = "across"  # the same of those that compare with a second pass: see `worked_across`
 OTHER = "other"  # the token that a cosine compares with
-_NOTE = "worked out from the pass, not one of its steps"
 _PIECES = 4  # of a waterfall, beside the others
 _ROWS = card.ROWS - 2  # of a table, beside the others
 _EMBEDDED, _AFTER = "embeddings.LayerNorm", "output.LayerNorm"  # what a layer receives
-
-
-@dataclass(frozen=True, kw_only=True)
-class WorkedOut(Told):
-    """One of these numbers. number: not rounded; unit: what stands behind it; card, line: what the drawer says of it
-    and its formula."""
-
-    number: float
-    unit: str
-    card: Card
-    line: Line
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,15 +58,18 @@ def pick_cosines(vectors: Address) -> str:
 
 def name_worked_out(place: Where) -> str:
     """What such a number is called in a crumb; "" of another address."""
-    return place.name if isinstance(place, Address) and place.name in (*_MAKERS, ACROSS) else ""
+    return place.name if isinstance(place, Address) and place.name in (*_MAKERS, *PARTS, ACROSS) else ""
 
 
 def find_worked_out(view: View, where: Where) -> WorkedOut | None:
     """The number at such an address; None for another. Raises AddressError where it names nothing."""
-    if not isinstance(where, Address) or where.name not in _MAKERS:
+    if not isinstance(where, Address) or where.name not in (*_MAKERS, *PARTS):
         return None
     of = Address(where.path.rpartition(".")[0], where.index)
-    return _MAKERS[where.name](view.trace, of) if of.path in view.trace else None
+    if of.path not in view.trace:
+        return None
+    make = _MAKERS.get(where.name)
+    return make(view.trace, of) if make else PARTS[where.name](view, of)
 
 
 def _work_out_entropy(trace: Trace, row: Address) -> WorkedOut:
@@ -102,7 +94,7 @@ def _work_out_entropy(trace: Trace, row: Address) -> WorkedOut:
             _tell_entropy(trace, row, number, len(parts)),
             _list_entropy(trace, row, weights, bits),
             _draw_entropy(trace, parts, number),
-            _NOTE,
+            NOTE,
         ),
         line=_write_entropy(row.at["query"], parts),
     )
@@ -207,7 +199,7 @@ def _measure(one: np.ndarray, two: np.ndarray) -> float:
     return float(compute_angles(one.astype(np.float64), two.astype(np.float64)))
 
 
-def compare(name: str, kind: str, said: Said, one: Compared, two: Compared, note: str = _NOTE) -> WorkedOut:
+def compare(name: str, kind: str, said: Said, one: Compared, two: Compared, note: str = NOTE) -> WorkedOut:
     """The cosine of two vectors with its card. Raises AddressError where one has no direction."""
     x, y = one.values.astype(np.float64), two.values.astype(np.float64)
     if not (x.any() and y.any()):

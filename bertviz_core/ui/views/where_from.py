@@ -1,0 +1,117 @@
+"""Where a number comes from: what each token carried to it, beside what becomes of it with that token hidden."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analysis.attribution import Attribution
+from bertviz_core.analysis.claims import Part, Said, say, say_largest, say_smallest
+from bertviz_core.analysis.targets import name_target
+from bertviz_core.errors import InputError
+from bertviz_core.formula.numbers import format_short
+from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.sharing.findings import Found
+from bertviz_core.ui.frame.findings import show_finding
+from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.told import offer_number
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.card import Heading, open_card
+from bertviz_core.ui.panels.derived import Values, show_values
+from bertviz_core.ui.panels.said import tell_short, tell_token
+from bertviz_core.ui.views.where_from_carried import draw_both
+from bertviz_core.ui.views.where_from_question import read_question, show_choosers
+from bertviz_core.ui.walk.origin import ask_hidden, find_origins_of
+from bertviz_core.ui.walk.worked_parts import PART, SUM, find_part
+
+_SOURCE = "Kobayashi et al. 2021; Modarressi et al. 2023, DecompX"
+_FORMULA = r"L = \sum_j c_j + c_b, \quad c_j = \sum_h x_{j,h} \; s_{j,h}"
+
+
+def write_headline(view: View) -> Said:
+    """The token that carried most; of a lead, those that speak most for it and against it."""
+    question = read_question(view)
+    name, other = (
+        escape_markdown(name_target(view.trace, cell)) if cell else "" for cell in (question.target, question.against)
+    )
+    asked = f"Why {name} and not {other}? " if other else f"Where does {name} come from? "
+    try:
+        found = find_origins_of(view.trace, question).parts
+    except InputError:
+        return say(asked)
+    return say(asked, *(_tell_lead(view, found) if other else (_tell_most(view, found),)))
+
+
+def _tell_most(view: View, found: Attribution) -> Said:
+    best = int(found.parts.argmax())
+    parts = {
+        "part": tell_short(found.parts[best]),
+        "whole": tell_short(found.parts.sum() + found.biases),
+        "token": tell_token(view.trace.tokens, best),
+    }
+    return say_largest(
+        ("carried most", "Most from **{token}: {part} of {whole}**"),
+        ("none carried more", "No token carried more than **{token}: {part} of {whole}**"),
+        parts,
+        found.parts,
+        (best,),
+    )
+
+
+def _tell_lead(view: View, found: Attribution) -> tuple[Said, str, Said]:
+    most, least = int(found.parts.argmax()), int(found.parts.argmin())
+    speaks, against = (
+        {"part": _tell_signed(found.parts[i]), "token": tell_token(view.trace.tokens, i)} for i in (most, least)
+    )
+    return (
+        say_largest(
+            ("speaks most for", "**{token} speaks most for it, {part}**"),
+            ("none speaks more for", "**no token speaks more for it than {token}, {part}**"),
+            speaks,
+            found.parts,
+            (most,),
+        ),
+        "; ",
+        say_smallest(
+            ("speaks most against", "{token} most against, {part}"),
+            ("none speaks more against", "none more against than {token}, {part}"),
+            against,
+            found.parts,
+            (least,),
+        ),
+    )
+
+
+def _tell_signed(value: float) -> Part:
+    return Part(float(value), lambda number: f"{'+' if number > 0 else ''}{format_short(number)}")
+
+
+def show_carried(view: View) -> None:
+    """The lead card; where the number cannot be taken apart, why."""
+    question = read_question(view)
+    try:
+        *_, found = (find_origins_of(one.trace, question) for one in view.passes)
+    except InputError as error:
+        st.info(escape_markdown(str(error)), icon=":material/info:")
+        return
+    offer_number(find_part(question, PART, source=int(found.parts.parts.argmax())))
+    heading = Heading(
+        "Carried and needed", "a part for every token; they add up", _FORMULA, _SOURCE, find_part(question, SUM)
+    )
+    with open_card(view, PREDICTION, heading, question.target, name="carried") as tools:
+        with tools:
+            show_values("carried", _list_values(view, found.parts))
+        show_choosers(view, question)
+        asked = ask_hidden(view.trace, question, found.parts.parts)
+        if asked is None:
+            draw_both(view, question, found, Found())
+        else:
+            show_finding("carried", asked, partial(draw_both, view, question, found))
+
+
+def _list_values(view: View, found: Attribution) -> Values:
+    total = found.parts.sum() + found.biases
+    names = [f"{i} {token}" for i, token in enumerate(view.trace.tokens)]
+    return Values(np.array([*found.parts, found.biases, total])[:, None], [*names, "biases", "sum"], ["part"])

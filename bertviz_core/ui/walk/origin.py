@@ -1,0 +1,38 @@
+"""Where a number comes from, as pages and the drawer share it: taken apart once, and with each token hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+
+from bertviz_core.analysis.attribution import Question, hide_measures, list_unhidden
+from bertviz_core.analysis.origins import Origins, find_origins
+from bertviz_core.tracing.remember import remember
+from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.frame.findings import Wanted
+from bertviz_core.ui.frame.resources import take_turn
+
+MOST_ROWS, ROWS = 30, 24  # tokens that all have a row; of more, those whose parts are largest
+
+
+def find_origins_of(trace: Trace, question: Question) -> Origins:
+    """A number taken apart, remembered. Raises InputError where nothing carries it, or it would take much memory."""
+    with take_turn():
+        return remember(trace, f"origins of {question}", lambda: find_origins(trace, question))
+
+
+def choose_rows(parts: np.ndarray) -> list[int]:
+    """The tokens that have a row of their own, in sentence order."""
+    if len(parts) <= MOST_ROWS:
+        return list(range(len(parts)))
+    return sorted(np.argsort(-np.abs(parts), kind="stable")[:ROWS].tolist())
+
+
+def ask_hidden(trace: Trace, question: Question, parts: np.ndarray) -> Wanted[Mapping[int, float]] | None:
+    """The finding: what hiding is measured by, with each token of a row hidden in turn; None where none can be."""
+    can = set(list_unhidden(trace)) if trace.model.tokenizer.mask_id is not None else set[int]()
+    shown = tuple(i for i in choose_rows(parts) if i in can)
+    begin = partial(hide_measures, trace, question, shown)
+    return Wanted(("measured", question.target, question.against, shown), trace, begin) if shown else None

@@ -1,0 +1,22 @@
+"""A number that no step computes, with all that the drawer says of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bertviz_core.ui.frame.told import Told
+from bertviz_core.ui.walk.card import Card
+from bertviz_core.ui.walk.line import Line
+
+NOTE = "worked out from the pass, not one of its steps"
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkedOut(Told):
+    """One of these numbers. number: not rounded; unit: what stands behind it; card, line: what the drawer says of it
+    and its formula."""
+
+    number: float
+    unit: str
+    card: Card
+    line: Line
