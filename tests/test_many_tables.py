@@ -128,6 +128,12 @@ def test_what_no_table_can_be_made_of_is_refused(traces, what, reduce, says):
         bv.table(traces, what, reduce)
 
 
+@pytest.mark.parametrize("traces", [["The cat sat."], "The cat sat.", None, 5, [None]], ids=repr)
+def test_a_table_of_no_traces_is_refused(traces):
+    with pytest.raises(bv.ArgumentError, match="must be"):
+        bv.table(traces, WEIGHTS)
+
+
 def test_without_pandas_it_is_said_what_to_install(traces, monkeypatch):
     known = builtins.__import__
 
