@@ -79,9 +79,9 @@ def test_heads_are_sorted_and_the_first_eight_are_buttons_to_their_numbers(page,
     assert maps.count("<img") == 8 * 4  # two maps each, each with the column of what is not matched
 
 
-def test_the_divergence_stands_in_the_formula(page, both):
-    formulas = " ".join(each.proto.body for each in page.get("html") if "data-tex" in each.proto.body)
-    assert f"{both.answers.divergence:.2f}" in formulas and "Lin 1991" in formulas
+def test_the_divergence_is_said_beside_its_formula(page, both):
+    said = read(page)
+    assert f"JS = {both.answers.divergence:.2f} bit" in said and "Lin 1991" in said
 
 
 def test_the_drawer_of_a_cosine_works_it_out_from_both_vectors(bundled, both):

@@ -14,12 +14,12 @@ class Hidden:
     """The pass on screen and that with its last word hidden, and which tokens of the two are matched."""
 
     def __init__(self, s: Scene):
-        view, self.one = s.shown.view, s.trace
+        view, self.one = s.shown.view, s.shown.view.outcome.after
         special = self.one.model.tokenizer.special_tokens
         words = [i for i in s.real if self.one.tokens[i] not in special and any(map(str.isalnum, self.one.tokens[i]))]
-        self.other = bv.run(
-            self.one.model, view.text, view.pair, pad_to=len(self.one.tokens), masked=[*view.masked, words[-1]]
-        )
+        masked = [*view.masked, words[-1]]
+        hidden = bv.run(self.one.model, view.text, view.pair, pad_to=len(self.one.tokens), masked=masked)
+        self.other = view.outcome.before if view.outcome.changed else hidden
         rows = [[trace.tokens[i] for i in s.real] for trace in (self.one, self.other)]
         blocks = difflib.SequenceMatcher(None, *rows, autojunk=False).get_matching_blocks()
         self.pairs = [(s.real[b.a + i], s.real[b.b + i]) for b in blocks for i in range(b.size)]
@@ -104,7 +104,10 @@ def answers(s: Scene) -> Truth:
         rows = [trace.recomputed(f"classifier.probs[token={k}]") for trace, k in ((found.one, i), (found.other, j))]
     p, q = rows
     shown = sorted(best(np.maximum(p, q), 9), key=lambda k: (-p[k], k))
-    return Truth([points(x=p[shown]), points(x=q[shown])], np.stack([p[shown], q[shown]], axis=1))
+    mean = (p + q) / 2
+    bits = (p * np.log2(p / mean)).sum() / 2 + (q * np.log2(q / mean)).sum() / 2
+    drawn = [points(x=p[shown]), points(x=q[shown])]
+    return Truth(drawn, np.stack([p[shown], q[shown]], axis=1), told=[bits])
 
 
 @truth("compare", "elsewhere")

@@ -35,7 +35,8 @@ def show_answers(view: View, both: Both) -> None:
         why = tell_answers(both.one, both.other) or "The two passes have no answer to the same question."
         st.info(escape_markdown(why), icon=":material/info:")
         return
-    says = "" if answers.kind != READING else f"at {_tell_place(both, answers)}"
+    place = "" if answers.kind != READING else f"at {_tell_place(both, answers)}"
+    says = ", ".join(filter(None, (place, _tell_divergence(answers))))
     heading = Heading(_TITLES[answers.kind], says, *_write_formula(answers))
     listed = answers.list_likeliest(_ROWS)
     names = [shorten(answers.name(i), _LONGEST) for i in listed]
@@ -61,10 +62,15 @@ def _tell_place(both: Both, answers: Answers) -> str:
     return name_token(both.one.tokens, answers.at[0])
 
 
-def _write_formula(answers: Answers) -> tuple[str, str]:
-    """Jensen and Shannon's divergence with its number, and where it is printed; nothing where it has none."""
+def _tell_divergence(answers: Answers) -> str:
+    """Jensen and Shannon's divergence, where it has a number."""
     bits = answers.divergence
-    if np.isnan(bits):
+    return "" if np.isnan(bits) else f"JS = {format_short(bits)} bit"
+
+
+def _write_formula(answers: Answers) -> tuple[str, str]:
+    """The divergence in letters, and where it is printed; nothing where it has no number."""
+    if np.isnan(answers.divergence):
         return "", ""
     half = r"\tfrac{1}{2} \mathrm{KL}"
-    return rf"\mathrm{{JS}} = {half}(P | M) + {half}(P' | M) = {format_short(bits)}\ \mathrm{{bit}}", "Lin 1991"
+    return rf"\mathrm{{JS}} = {half}(P | M) + {half}(P' | M)", "Lin 1991"
