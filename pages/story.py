@@ -4,21 +4,16 @@ import streamlit as st
 
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
-from bertviz_core.ui.views.story import (
-    read_story,
-    show_hidden,
-    show_line,
-    show_steps,
-    show_stop,
-    show_without,
-    write_headline,
-)
+from bertviz_core.ui.views.story import show_line, show_steps, show_stop, show_without, write_headline
+from bertviz_core.ui.views.story_hidden import ask_story, show_hidden
+from bertviz_core.ui.views.story_way import read_story
 
 view = open_page(
     "story",
     "From the answer's number to the part of it that counts most and depends on the words, down to a token id; this is "
     "no cause.",
     write_headline,
+    ask_story,
 )
 story = read_story(view)
 chosen = show_line(view, story)

@@ -1,5 +1,6 @@
 """What the shortest story says of its token: where the way leads, no cause; and what hiding a token does, measured."""
 
+import json
 import re
 
 import numpy as np
@@ -11,9 +12,11 @@ from bertviz_core.analysis.hiding import hide_each, list_hideable, measure_hidde
 from bertviz_core.analysis.walk import choose_stops, tell_story
 from bertviz_core.formula.address import parse
 from bertviz_core.formula.numbers import format_percent
+from bertviz_core.formula.texts import name_token
 from bertviz_core.sharing.findings import Findings, Found
 from bertviz_core.ui.frame.resources import get_findings
-from bertviz_core.ui.views.story import Story, _tell_hidden, _tell_marked
+from bertviz_core.ui.views.story_hidden import _tell_hidden, _tell_marked, tell_change
+from bertviz_core.ui.views.story_way import Story
 from tests.test_pages import APP
 
 ROME = "When in Rome, do as the [MASK] do."
@@ -63,45 +66,69 @@ def test_each_token_is_hidden_in_turn(rome):
     assert steps[-1][1][8] == pytest.approx(float(rome[start]), rel=1e-5)  # hidden already
 
 
+def read_fall(said):
+    """The two percentages of `goes from 6.6 % to 6.9 %`, as shares."""
+    return [float(number) / 100 for number in re.search(r"“people” goes from ([\d.]+).% to ([\d.]+).%", said).groups()]
+
+
 def test_the_page_says_no_cause_and_measures_one():
-    """At the default sentence the way ends at “as”, whose absence changes less than that of “do” or “the”."""
+    """At the default sentence the way ends at one token, and the number depends on another one more."""
     at = opened()
     trace = at.session_state["view"].trace
     start = find_start(trace)
     token = tell_story(trace, start)[-1].at["token"]
-    word = trace.tokens[token]
+    before, hidden = float(trace[start]), {i: hide(trace.model, i, start.at["vocab"]) for i in list_hideable(trace)}
     title = at.title[0].value
-    assert "One way back of very many" in title and f"“{word}”" in title and "lead back" not in title
-    told = next(
-        caption.value for caption in at.caption if "What the number depends on is another question." in caption.value
-    )
-    before, after = float(trace[start]), hide(trace.model, token, start.at["vocab"])
-    said = re.search(rf"Hide “{word}” behind \\\[MASK\\\], and “people” goes from ([\d.]+).% to ([\d.]+).%", told)
-    np.testing.assert_allclose([float(number) / 100 for number in said.groups()], [before, after], atol=6e-4)
+    assert "back along the largest operand? " in title and f"**“{trace.tokens[token]}”**; hide it, and" in title
+    np.testing.assert_allclose(read_fall(title), [before, hidden[token]], atol=6e-4)
+    told = next(said.value for said in at.caption if "The largest operand at each step is not the cause." in said.value)
+    most = max(hidden, key=lambda i: abs(hidden[i] - before))
+    assert f"Of the {len(hidden)} tokens hidden in turn **{name_token(trace.tokens, most)} moves it most: " in told
+    np.testing.assert_allclose(read_fall(told), [before, hidden[most]], atol=6e-4)
+
+
+def read_line(at):
+    (line,) = (each for each in at.get("bidi_component") if '"stops"' in each.proto.json)
+    return json.loads(line.proto.json)
+
+
+def test_under_each_token_of_the_line_stands_the_number_with_it_hidden(bundled):
+    at = opened()
+    trace = at.session_state["view"].trace
+    start = find_start(trace)
+    lanes = {lane["name"]: lane["hidden"] for lane in read_line(at)["lanes"]}
+    assert any(said.startswith("hidden: ") for said in lanes.values())
+    for name, said in lanes.items():
+        i = int(name.split()[0]) if name[0].isdigit() else None
+        expected = f"hidden: {format_percent(hide(bundled, i, start.at['vocab']))}" if i in list_hideable(trace) else ""
+        assert said == expected, name
 
 
 def test_what_is_written_alike_with_a_token_hidden_is_said_to_stay_near(rome):
     story = Story(rome, "“people”", find_start(rome), ())
-    near, far = ({5: story.value + by} for by in (1e-7, 0.1))
     now = format_percent(story.value)
-    assert f"“people” stays near {now}" in _tell_hidden(story, 5, Found(near, 1.0, over=True))
-    assert f"“people” stays at {now}" in _tell_hidden(story, 5, Found({5: story.value}, 1.0, over=True))
-    assert f"“people” goes from {now}" in _tell_hidden(story, 5, Found(far, 1.0, over=True))
+    assert f"“people” stays near {now}" in tell_change(story, story.value + 1e-7)
+    assert f"“people” stays at {now}" in tell_change(story, story.value)
+    assert f"“people” goes from {now}" in tell_change(story, story.value + 0.1)
+    assert f"“people” goes from {now} to 0" in tell_change(story, 0.0)
 
 
 def test_of_many_tokens_only_those_on_the_way_are_hidden_and_it_says_so(bundled):
-    start, known = "cls.predictions.probs[token=8,vocab=2111]", {5: 0.1}
-    for text, every, marked in (
-        (ROME, "for every token: below", "Marked: the tokens on the way."),
-        (
-            f"{ROME} {'a ' * 60}",
-            "for every token on the way: below",
-            "Only the tokens on the way, of 69 that can be hidden.",
-        ),
+    start = "cls.predictions.probs[token=8,vocab=2111]"
+    for text, marked in (
+        (ROME, "Marked: the tokens on the way."),
+        (f"{ROME} {'a ' * 60}", "Only the tokens on the way, of 69 that can be hidden."),
     ):
         story = Story(bv.run(bundled, text), "“people”", parse(start), ())
-        assert every in _tell_hidden(story, 5, Found(known, 1.0, over=True))
         assert _tell_marked(story) == marked
+
+
+def test_tokens_that_move_the_number_alike_are_not_told_apart(rome):
+    story = Story(rome, "“people”", find_start(rome), ())
+    by = {1: 0.25, 3: -0.25, 5: 0.125}
+    told = _tell_hidden(story, Found({i: story.value + change for i, change in by.items()}, 1.0, over=True))
+    assert told.startswith("Of the 3 tokens hidden in turn none moves it more than **“when”: ")
+    assert _tell_hidden(story, Found({1: 0.5}, 0.3)) == "…"
 
 
 def read_rows(at, name):
@@ -152,4 +179,4 @@ def test_what_is_not_known_yet_keeps_its_room_and_what_fails_is_said(monkeypatch
 @pytest.mark.parametrize("query", [{"text": "word " * 200}, {"text": "[MASK]"}])
 def test_nothing_is_measured_where_that_is_costly_or_there_is_no_word(query):
     told = " ".join(caption.value for caption in opened(**query).caption)
-    assert "What the number depends on is another question." in told and "Hide “" not in told
+    assert "The largest operand at each step is not the cause." in told and "hidden in turn" not in told

@@ -11,6 +11,7 @@ from bertviz_core.analysis.facts import needs_sentence
 from bertviz_core.analysis.hiding import Guess
 from bertviz_core.analysis.predictions import RELATIONS
 from bertviz_core.analysis.printed import Verdict
+from bertviz_core.analysis.walk import list_turns
 from bertviz_core.checkpoint.hub import BUNDLED
 from bertviz_core.documents.glossary import GLOSSARY
 from bertviz_core.documents.names import NAMES, SOURCES
@@ -197,8 +198,8 @@ def way(rome):
     """The story of the likeliest word, and what its line is drawn from."""
     best = int(rome["cls.predictions.probs"][MASK].argmax())
     start = Address("cls.predictions.probs").fix(token=MASK, vocab=best)
-    told = story.Story(rome, "people", start, story.list_turns(rome, start))
-    return told, story._make_drawing(look(rome, token=MASK), told, 0)["stops"]
+    told = story.Story(rome, "people", start, list_turns(rome, start))
+    return told, story._make_drawing(look(rome, token=MASK), told, 0, None)["stops"]
 
 
 def test_a_link_of_the_story_is_as_thick_as_the_part_is_of_the_whole(way):

@@ -123,9 +123,9 @@ function openStory() {
   const way = makeElement();
   way.found[".stop:focus"] = null;
   const chosen = [];
-  drawStory(way, { lanes: ["the", "cat"], stops: STOPS, chosen: 1, colors: { text: "black" } }, (stop) => chosen.push(stop));
-  const [, , links, part, ...stops] = way.children;
-  return { way, chosen, links, part, stops };
+  drawStory(way, { lanes: [{ name: "the", hidden: "" }, { name: "cat", hidden: "hidden: 0.4" }], stops: STOPS, chosen: 1, colors: { text: "black" } }, (stop) => chosen.push(stop));
+  const [first, second, links, part, ...stops] = way.children;
+  return { way, chosen, lanes: [first, second], links, part, stops };
 }
 
 test("a link of the story has the colour of what it leads to and the width of the share it leads from", () => {
@@ -133,6 +133,11 @@ test("a link of the story has the colour of what it leads to and the width of th
   assert.deepEqual(links.children.map(({ style }) => [style.stroke, style.strokeWidth]), [["blue", "7px"], ["tan", "4.5px"]]);
   assert.equal(links.children[0].attributes.d, "M 0.5 64 C 1 64, 1 168, 1.5 168");
   assert.equal(links.attributes.viewBox, "0 0 3 230");
+});
+
+test("a lane has its token's name, and what becomes of the number when that is hidden", () => {
+  const { lanes } = openStory();
+  assert.deepEqual(lanes.map((lane) => lane.children.map(texts)), [["the", ""], ["cat", "hidden: 0.4"]]);
 });
 
 test("each stop is a button in the lane of its token, and says what it is", () => {

@@ -69,14 +69,14 @@ const MAPS = [
 
 const stop = (name, lane, share, part = "") => ({ name, place: `layer ${lane + 1}, no. 3`, value: `${share}`, part, share, lane, color: `#00${lane}0ff` });
 const STORY = {
-  lanes: ["the", "cat", "sat"], chosen: 2, colors: { text: "#1b1d21", accent: "#66449c" },
+  lanes: [{ name: "the", hidden: "hidden: 0.3" }, { name: "cat", hidden: "" }, { name: "sat", hidden: "hidden: 0.5" }], chosen: 2, colors: { text: "#1b1d21", accent: "#66449c" },
   stops: [stop("word", 1, 0.5, "0.25"), stop("neuron", 1, 0.25, "0.1"), stop("head", 2, 0.75, "0.3"), stop("value", 0, 0.125), stop("embedding", 0, 1, "1")],
 };
 const story = show("story_line", showStory);
 /** @type {Scene[]} */
 const STORIES = [
   story("five stops", STORY, { presses: true }),
-  story("two stops in one lane", { ...STORY, lanes: ["the"], chosen: 0, stops: STORY.stops.slice(3) }),
+  story("two stops in one lane", { ...STORY, lanes: STORY.lanes.slice(0, 1), chosen: 0, stops: STORY.stops.slice(3) }),
   story("a shorter one, while the last stop has the focus", [STORY, { ...STORY, stops: STORY.stops.slice(0, 3) }], { between: ({ document }) => document.querySelectorAll("button")[4]?.focus() }),
 ];
 

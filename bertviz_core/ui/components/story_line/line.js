@@ -1,7 +1,7 @@
-// The way back from a number as a line: one lane a token, one stop a button. `data` gives the lanes' texts, the stops as
+// The way back from a number as a line: one lane a token, one stop a button. `data` gives the lanes as [{name, hidden}], hidden being what becomes of the number, the stops as
 // [{name, place, value, part, share, lane, color}], part and share of the value being what leads on from there, and the chosen stop.
 
-/** @import { StoryData, StoryStop } from "./types.js" */
+/** @import { StoryData, StoryLane, StoryStop } from "./types.js" */
 
 import { clampIndex } from "../shared/clamp.js";
 import { makeElement, makeSvg } from "../shared/element.js";
@@ -41,9 +41,9 @@ function height(lane) {
   return TOP + lane * LANE;
 }
 
-/** @param {string} text @param {number} lane */
-function drawLane(text, lane) {
-  const made = makeElement("div", "lane", makeElement("span", "", text));
+/** @param {StoryLane} given @param {number} lane */
+function drawLane({ name, hidden }, lane) {
+  const made = makeElement("div", "lane", makeElement("span", "", name), makeElement("em", "", hidden));
   made.style.top = `${height(lane)}px`;
   return made;
 }

@@ -11,8 +11,14 @@ export interface StoryStop {
   color: string;
 }
 
+/** hidden: what becomes of the story's number with the lane's token hidden, in words; "" where nobody asks. */
+export interface StoryLane {
+  name: string;
+  hidden: string;
+}
+
 export interface StoryData {
-  lanes: string[];
+  lanes: StoryLane[];
   stops: StoryStop[];
   chosen: number;
   colors: Record<string, string>;
