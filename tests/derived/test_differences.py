@@ -35,7 +35,7 @@ ASKED = {
 }
 SWAPPED = 2
 CHANGES = f"input_ids[token={SWAPPED}]:64"  # which the model that all is calculated with reads as well
-COMPARING = [info.name for info in PAGES if not info.unchanged]
+COMPARING = [info.name for info in PAGES if not info.unchanged and not info.of_two]  # those show both passes anyway
 SUBTRACTED = {  # at least these have one number a place, the same place in both passes
     ("layers", "norms"), ("layers", "turns"), ("layers", "cosines"), ("layers", "resemblance"), ("layers", "rollout"),
     ("layers", "lens-everywhere"), ("layers", "rollout-token"), ("heads", "head-statistic"),
