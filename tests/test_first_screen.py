@@ -34,6 +34,24 @@ def test_the_frame_of_a_cell_leaves_the_word_of_its_row_whole(chromium, server):
         assert cells - words >= 3
 
 
+LIT = (
+    "() => [...document.querySelectorAll('.st-key-map a.bv-in-view')].map(each => each.querySelector('p').textContent)"
+)
+
+
+def test_the_map_lights_the_stages_that_are_in_view(chromium, server):
+    with visit(chromium, server, WIDE) as app:
+        app.open("formulas")
+        app.page.wait_for_function(f"() => ({LIT})().length > 0")
+        first = app.page.evaluate(LIT)
+        assert "Embeddings" in first and "Sentence" not in first
+        app.find(":--main").evaluate("e => e.scrollTo(0, e.scrollHeight)")
+        app.page.wait_for_function(f"() => ({LIT})().includes('Sentence')")
+        assert "Embeddings" not in app.page.evaluate(LIT)
+        app.follow("Attention")
+        app.page.wait_for_function(f"() => ({LIT})().length === 0")
+
+
 @pytest.mark.parametrize("page", ["query_key_value", seldom("attention_output")])
 def test_a_headline_has_two_lines_on_a_phone_and_all_of_it_once_it_is_touched(chromium, server, page):
     with visit(chromium, server, PHONE) as app:

@@ -153,7 +153,7 @@ def draw_parts(parts: np.ndarray, names: Sequence[str], end: float, colors: Pale
         bottom=22,
         annotations=_write_lengths(parts, colors),
         yaxis={**name_rows(names, colors), "autorange": False, "range": [count - 0.5, -0.5]},
-        xaxis=set_axis(colors, tickangle=0, nticks=8, automargin=False),
+        xaxis=set_axis(colors, tickangle=0, nticks=5, automargin=False),
     )
 
 

@@ -22,8 +22,9 @@ from bertviz_core.figures.base import (
 from bertviz_core.figures.inked import WRITTEN
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, escape
-from bertviz_core.formula.numbers import format_short
+from bertviz_core.formula.numbers import format_short, write_fixed
 
+_LETTERS = 6  # of a number in a cell
 _THIN, _HIGH = 18, 21  # pixels of a strip, and of its enlarged part
 _TOP, _BETWEEN, _NUMBERS = 18, 40, 66  # pixels for the names of columns, and for the numbers at the right
 
@@ -104,12 +105,18 @@ def _lead_down(part: tuple[float, float], above: float, below: float, colors: Pa
     return [{**line, "x0": start, "x1": stop} for start, stop in zip(part, (0, 1), strict=True)]
 
 
+def _write_narrow(x: float) -> str:
+    """A number for a cell that is narrow on a phone."""
+    text = format_short(x)
+    return text if len(text) <= _LETTERS else write_fixed(x, 3)
+
+
 def _draw_strip(strip: Strip, row: int, shown: range, colors: Palette, *, enlarged: bool = False) -> Spec:
     """The shown components of one vector, as a heat map of one row."""
     part = strip.values[shown.start : shown.stop]
     numbers: Spec = (
         {
-            "text": [[format_short(float(x)) for x in part]],
+            "text": [[_write_narrow(float(x)) for x in part]],
             **WRITTEN,
             "xgap": 1,
             "ygap": 1,

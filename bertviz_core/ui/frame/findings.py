@@ -28,7 +28,9 @@ WAITS = "…".rjust(7, "\N{FIGURE SPACE}")  # for a number not known yet; as wid
 _AFTER_MS = 400  # from one look to the next
 _LOOKS = Key("finding-looks", 0)
 # Of the name of what looks again. A rule for all of them would be by a part of a class; see style.css.
-_TAKES_NO_ROOM = expand("<style>:--layout-wrapper:has(> .st-key-again-{}) {{ position: absolute; }}</style>")
+_TAKES_NO_ROOM = expand(
+    "<style>:--layout-wrapper:has(> .st-key-again-{}) {{ position: absolute; width: 0; overflow: hidden; }}</style>"
+)
 _again = load_component("again")
 
 

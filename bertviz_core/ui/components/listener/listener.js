@@ -14,6 +14,7 @@ import { enterPicture, findFocus } from "../shared/places.js";
 import { CHART } from "../shared/plotly_inside.js";
 import { isRunning, PARTS } from "../shared/streamlit.js";
 import { Focus } from "./focus.js";
+import { lightMap } from "./in_view.js";
 import { Lights } from "./lights.js";
 import {
   closeMenus, DRAWER, enterEditor, findBack, findToken, fitSheet, foldDrawer, isFolded, makeReachable,
@@ -39,7 +40,7 @@ const SAYING = [...Object.keys(SENT), "save", "copy", "skip", "write", "run", "m
 const GOING_ON = ["pointerdown", "wheel", "touchmove", "keydown"]; // by hand
 const PRESSED = "button, a, input, select, textarea, label, summary";
 const OVER = `[role="dialog"], [role="alertdialog"], [role="menu"], :popover-open, dialog[open]`;
-const SCROLLED = `${PARTS["formula-display"]}, .bv-symbols, ${PARTS["vertical-block"]}:has(> [class*="st-key-chart-"])`;
+const SCROLLED = `${PARTS["formula-display"]}, .bv-symbols, [class*="st-key-formula-line-"] > *, ${PARTS["vertical-block"]}:has(> [class*="st-key-chart-"])`;
 const EDITOR = ".st-key-editor button";
 const SHARE = ".st-key-share button";
 const PAGES = '.st-key-bar [class*="st-key-menu-"] button';
@@ -58,6 +59,7 @@ export class Listener {
   /** @type {AbortController | null} */ stopped = null;
   /** @type {MutationObserver} */ changed;
   /** @type {number | null} */ planned = null;
+  /** @type {number | null} */ scrolled = null;
   turn = 0;
   touched = false;
   pressed = 0; // where the pointer was pressed last, in pixels from the left
@@ -135,6 +137,10 @@ export class Listener {
       if (event.key === "Enter" && target.matches?.(TYPED)) turnMenu(EDITOR, true);
     }, early);
     for (const name of GOING_ON) listen(name, () => this.release(), early);
+    listen("scroll", () => (this.scrolled ??= requestAnimationFrame(() => {
+      this.scrolled = null;
+      lightMap();
+    })), early);
     this.changed = new MutationObserver(() => {
       this.presenter.level();
       this.plan();
@@ -168,6 +174,7 @@ export class Listener {
       plot.listen();
     }
     fitRows();
+    lightMap();
     makeReachable(this.app.querySelectorAll(SCROLLED));
     bringChosen();
     this.presenter.sync();
