@@ -1,7 +1,7 @@
 """Where from: what each token carried to a number, and what becomes of the number when the token is hidden."""
 
 from bertviz_core.ui.frame.shell import open_page
-from bertviz_core.ui.views import where_from
+from bertviz_core.ui.views import where_from, where_from_methods, where_from_written
 
 view = open_page(
     "where_from",
@@ -9,4 +9,6 @@ view = open_page(
     "another question.",
     where_from.write_headline,
 )
-where_from.show_carried(view)
+if where_from.show_carried(view):
+    where_from_written.show_written(view)
+    where_from_methods.show_others(view)

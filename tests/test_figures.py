@@ -30,6 +30,7 @@ from bertviz_core.figures.inked import ink_texts
 from bertviz_core.figures.lines import draw_growing_sum, draw_shares_by_stage
 from bertviz_core.figures.margins import settle
 from bertviz_core.figures.matrices import Projection, draw_cut, draw_projection
+from bertviz_core.figures.methods import draw_methods
 from bertviz_core.figures.operands import Spread, draw_point_on_curve, draw_row, draw_softmax_row, draw_sum_of_parts
 from bertviz_core.figures.pairs import draw_pairs
 from bertviz_core.figures.palette import PALETTES
@@ -43,6 +44,7 @@ from bertviz_core.figures.taken import BarColumn, Squares, draw_bar_columns, dra
 from bertviz_core.figures.texts import Rich
 from bertviz_core.figures.training import draw_loss_along, draw_losses, draw_word_rises
 from bertviz_core.figures.weights import draw_overview, draw_weights
+from bertviz_core.figures.written import draw_written
 from tests.test_pages import decoded
 from tests.test_vector_figures import VECTORS
 
@@ -92,6 +94,13 @@ CASES = {
     "draw_carried": {
         "known": lambda c: draw_carried(CARRIED, c),
         "nothing known, zeros": lambda c: draw_carried(replace(CARRIED, rows=UNKNOWN, chosen=0), c),
+    },
+    "draw_written": {
+        "two layers": lambda c: draw_written(SIGNED.reshape(2, -1), SIGNED[:2], ("a[x={x},y={y}]", "b[n={n}]"), c, INK),
+        "zeros": lambda c: draw_written(np.zeros((1, 1)), np.zeros(1), ("a[x={x},y={y}]", "b[n={n}]"), c, INK),
+    },
+    "draw_methods": {
+        "a blank": lambda c: draw_methods(np.array([[1.0, np.nan], [0, -2]]), WORDS[:2], WORDS[:2], ["", "0.50"], c)
     },
     "draw_taken_squares": {
         "heads": lambda c: draw_taken_squares(SQUARES, WORDS, 1, c),

@@ -22,18 +22,56 @@ def transcribe(trace, target):
     path, _, index = target.rstrip("]").partition("[")
     at = {axis: int(i) for axis, _, i in (part.partition("=") for part in index.split(","))}
     *_, states = transcribe_layers(trace)
+    return finish(w, config, states[find_reader(at)], path, at)
+
+
+def find_reader(at):
+    """The token whose last vector a logit is read from."""
+    return next((at[axis] for axis in ("token", "start", "end") if axis in at), 0)
+
+
+def finish(w, config, last, path, at):
+    """The parts of a logit from those of its token's last vector, (part, hidden)."""
     if path == "cls.predictions.decoder":
-        head = w.dense(states[at["token"]], "cls.predictions.transform.dense")
+        head = w.dense(last, "cls.predictions.transform.dense")
         head = w.norm(head * SLOPES[config.hidden_act](head.sum(axis=0)), "cls.predictions.transform.LayerNorm")
         return w.dense(head, path)[:, at["vocab"]]
     if path in ("qa_outputs.start", "qa_outputs.end"):
         side = path.rpartition(".")[2]
-        return w.dense(states[at[side]], "qa_outputs")[:, side == "end"]
+        return w.dense(last, "qa_outputs")[:, side == "end"]
     if "token" in at:
-        return w.dense(states[at["token"]], path)[:, at["label"]]
-    pooled = w.dense(states[0], "pooler.dense")
+        return w.dense(last, path)[:, at["label"]]
+    pooled = w.dense(last, "pooler.dense")
     z = pooled.sum(axis=0)
     return w.dense(pooled * np.where(z == 0, 1, np.tanh(z) / z), path)[:, at.get("label", at.get("relation"))]
+
+
+def transcribe_components(trace, target):
+    """What the embeddings, every head (layer, head), every block (layer,) and all biases add to a logit directly."""
+    w, config = _Weights(trace), trace.model.config
+    path, _, index = target.rstrip("]").partition("[")
+    at = {axis: int(i) for axis, _, i in (part.partition("=") for part in index.split(","))}
+    layers, heads, i = config.num_hidden_layers, config.num_attention_heads, find_reader(at)
+    x = trace["embeddings.LayerNorm"][i].astype(np.float64)
+    parts = np.zeros((2 + layers * heads + layers, len(x)))
+    parts[0] = x
+    for layer in range(layers):
+        here = f"encoder.layer.{layer}"
+        weights = trace[f"{here}.attention.self.probs"][:, i].astype(np.float64)
+        bias = w[f"{here}.attention.self.value.bias"].reshape(heads, -1)
+        value = trace[f"{here}.attention.self.value"].astype(np.float64) - bias[:, None]
+        rows = w[f"{here}.attention.output.dense.weight"].reshape(heads, bias.shape[1], -1)
+        own = slice(1 + layer * heads, 1 + (layer + 1) * heads)
+        parts[own] += np.einsum("ht,htd,hdo->ho", weights, value, rows)
+        parts[-1] += np.einsum("h,hd,hdo->o", weights.sum(axis=1), bias, rows)
+        parts[-1] += w[f"{here}.attention.output.dense.bias"]
+        parts = w.norm(parts, f"{here}.attention.output.LayerNorm")
+        active = trace[f"{here}.intermediate.activation"][i].astype(np.float64)
+        parts[1 + layers * heads + layer] += active @ w[f"{here}.output.dense.weight"]
+        parts[-1] += w[f"{here}.output.dense.bias"]
+        parts = w.norm(parts, f"{here}.output.LayerNorm")
+    found = finish(w, config, parts, path, at)
+    return found[0], found[1 : 1 + layers * heads].reshape(layers, heads), found[1 + layers * heads : -1], found[-1]
 
 
 class _Weights(dict):

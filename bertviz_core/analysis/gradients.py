@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,7 @@ from bertviz_core.tracing.trace import Trace
 
 STEPS, MOST_STEPS = 64, 4096  # points on the way, each in the middle of its stretch
 _AT_ONCE = 2_000_000  # numbers of one tensor for all points that are run together
+_PIECE = 150_000  # of those, where others wait for their turn
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,16 @@ def integrate_gradients(trace: Trace, weights: Mapping[Address, float], steps: i
         raise ArgumentError.of(
             f"Gradients are taken at 1 to {MOST_STEPS} steps", steps, "Choose a whole number of them."
         )
+    *_, (_, found) = integrate_each(trace, weights, steps, _AT_ONCE)
+    assert found is not None
+    return found
+
+
+def integrate_each(
+    trace: Trace, weights: Mapping[Address, float], steps: int = STEPS, at_once: int = _PIECE
+) -> Generator[tuple[float, Gradients | None]]:
+    """The same piece by piece: how much is done, and at last what was found. at_once: numbers of one tensor, as many
+    points as that make a piece."""
     words = _find_words(trace)
     mask = trace.model.tokenizer.mask_id
     if mask is None:
@@ -48,12 +59,14 @@ def integrate_gradients(trace: Trace, weights: Mapping[Address, float], steps: i
     here = way.doubled[words.address]
     table = next(node.table for node in walk_nodes(words.expr) if isinstance(node, Lookup))
     base = way.doubled.part(table.address, table.axes, {table.axes[0]: range(mask, mask + 1)}).expand_as(here)
-    chunk = max(1, _AT_ONCE // (here.shape[0] * way.widest))
     points = (torch.arange(steps, dtype=torch.float64) + 0.5) / steps
-    slope = sum((way.find_slopes(base, here, part).sum(dim=0) for part in points.split(chunk)), torch.zeros_like(here))
-    parts = ((here - base) * slope / steps).sum(dim=-1)
+    slope, pieces = torch.zeros_like(here), points.split(max(1, at_once // (here.shape[0] * way.widest)))
+    for done, piece in enumerate(pieces, 1):
+        slope = slope + way.find_slopes(base, here, piece).sum(dim=0)
+        if done < len(pieces):
+            yield done / len(pieces), None
     ends = way.read(torch.stack([base, here])).detach()
-    return Gradients(parts.numpy(), float(ends[1] - ends[0]))
+    yield 1.0, Gradients(((here - base) * slope / steps).sum(dim=-1).numpy(), float(ends[1] - ends[0]))
 
 
 def _find_words(trace: Trace) -> Step:

@@ -3,8 +3,9 @@
 import numpy as np
 import torch
 
-from tests.derived.truth import Scene, Truth, best, points, softmax, truth
-from tests.token_parts import transcribe
+from bertviz_core.analysis.attribution import attribute
+from tests.derived.truth import ELSEWHERE, Map, Scene, Truth, best, points, softmax, truth
+from tests.token_parts import transcribe, transcribe_components, transcribe_layers
 
 
 def find_target(s: Scene) -> str:
@@ -80,6 +81,31 @@ def carried(s: Scene) -> Truth:
         np.array([*parts, total])[:, None],
         told=[rho, len(parts) - 1, total, recorded, abs(total - recorded), *odd],
     )
+
+
+@truth("where_from", "written")
+def written(s: Scene) -> Truth:
+    start, heads, blocks, biases = transcribe_components(s.trace, find_target(s))
+    total = start + heads.sum() + blocks.sum() + biases
+    return Truth(
+        [Map(heads), points(x=blocks, y=range(len(blocks)))],
+        np.column_stack([heads, heads.sum(axis=1), blocks]),
+        told=[start, heads.size, heads.sum(), blocks.sum(), biases, total],
+    )
+
+
+@truth("where_from", "inside")
+def inside(s: Scene) -> Truth:
+    *_, states = transcribe_layers(s.trace)
+    lengths = np.linalg.norm(states, axis=-1)
+    return Truth([Map(lengths / lengths.sum(axis=1, keepdims=True))], may=[len(s.layers) - 1])
+
+
+@truth("where_from", "methods")
+def methods(s: Scene) -> Truth:
+    """The strips are those of `attribute`, which has tests of its own."""
+    found = attribute(s.trace, find_target(s), method="gradients")
+    return Truth([ELSEWHERE], told=[abs(found.gap) / abs(found.recorded)], may=[256])
 
 
 def gap_up(starts, ends) -> list[float]:

@@ -7,23 +7,28 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.attribution import Attribution
+from bertviz_core.analysis.attribution import Attribution, Question
 from bertviz_core.analysis.claims import Part, Said, say, say_largest, say_smallest
+from bertviz_core.analysis.labels import label_tokens
+from bertviz_core.analysis.layers import average_attention
+from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.analysis.targets import name_target
 from bertviz_core.errors import InputError
+from bertviz_core.figures.bars import SHARES, draw_bars
 from bertviz_core.formula.numbers import format_short
-from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.formula.steps import ATTENTION, PREDICTION
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.sharing.findings import Found
 from bertviz_core.ui.frame.findings import show_finding
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
-from bertviz_core.ui.panels.derived import Values, show_values
+from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
 from bertviz_core.ui.panels.said import tell_short, tell_token
 from bertviz_core.ui.views.where_from_carried import draw_both
 from bertviz_core.ui.views.where_from_question import read_question, show_choosers
-from bertviz_core.ui.walk.origin import ask_hidden, find_origins_of
+from bertviz_core.ui.walk.origin import ROWS, ask_hidden, find_origins_of
 from bertviz_core.ui.walk.worked_parts import PART, SUM, find_part
 
 _SOURCE = "Kobayashi et al. 2021; Modarressi et al. 2023, DecompX"
@@ -88,14 +93,15 @@ def _tell_signed(value: float) -> Part:
     return Part(float(value), lambda number: f"{'+' if number > 0 else ''}{format_short(number)}")
 
 
-def show_carried(view: View) -> None:
-    """The lead card; where the number cannot be taken apart, why."""
+def show_carried(view: View) -> bool:
+    """The lead card; where the number cannot be taken apart, why. Returns whether it can."""
     question = read_question(view)
     try:
         *_, found = (find_origins_of(one.trace, question) for one in view.passes)
     except InputError as error:
         st.info(escape_markdown(str(error)), icon=":material/info:")
-        return
+        _show_looks(view, question)
+        return False
     offer_number(find_part(question, PART, source=int(found.parts.parts.argmax())))
     heading = Heading(
         "Carried and needed", "a part for every token; they add up", _FORMULA, _SOURCE, find_part(question, SUM)
@@ -109,9 +115,31 @@ def show_carried(view: View) -> None:
             draw_both(view, question, found, Found())
         else:
             show_finding("carried", asked, partial(draw_both, view, question, found))
+    return True
 
 
 def _list_values(view: View, found: Attribution) -> Values:
     total = found.parts.sum() + found.biases
     names = [f"{i} {token}" for i, token in enumerate(view.trace.tokens)]
     return Values(np.array([*found.parts, found.biases, total])[:, None], [*names, "biases", "sum"], ["part"])
+
+
+@derived
+def _show_looks(view: View, question: Question) -> Derived:
+    """What can still be seen of a text that is too long: where the last layer looks from the token that is read."""
+    *_, last = average_attention(view.trace)
+    names, row = label_tokens(view.trace), last[question.token]
+    shown = sorted(rank_top(row, ROWS))
+    bars = [names[i] for i in shown]
+    return Derived(
+        "looked-at",
+        "Where the last layer looks",
+        draw_bars(row[shown], bars, view.colors, view.colors.kinds[ATTENTION], name="weight", ends=SHARES),
+        Origin(
+            ATTENTION_WEIGHTS.in_layer(view.trace.model.config.num_hidden_layers - 1),
+            ATTENTION,
+            r"\bar{A}_{i,j} = \frac{1}{h} \sum_h A_{h,i,j}",
+            "mean over the heads; it is not what was carried",
+        ),
+        values=Values(row[:, None], names, ["weight"]),
+    )

@@ -25,6 +25,7 @@ from bertviz_core.ui.walk import card
 from bertviz_core.ui.walk.card import Card, Cell, Row, Table
 from bertviz_core.ui.walk.line import Line
 from bertviz_core.ui.walk.pictures import Piece, draw_angle, draw_waterfall
+from bertviz_core.ui.walk.worked_components import COMPONENTS
 from bertviz_core.ui.walk.worked_number import NOTE, WorkedOut
 from bertviz_core.ui.walk.worked_parts import PARTS
 
@@ -58,18 +59,18 @@ def pick_cosines(vectors: Address) -> str:
 
 def name_worked_out(place: Where) -> str:
     """What such a number is called in a crumb; "" of another address."""
-    return place.name if isinstance(place, Address) and place.name in (*_MAKERS, *PARTS, ACROSS) else ""
+    return place.name if isinstance(place, Address) and place.name in (*_MAKERS, *_OF_PARTS, ACROSS) else ""
 
 
 def find_worked_out(view: View, where: Where) -> WorkedOut | None:
     """The number at such an address; None for another. Raises AddressError where it names nothing."""
-    if not isinstance(where, Address) or where.name not in (*_MAKERS, *PARTS):
+    if not isinstance(where, Address) or where.name not in (*_MAKERS, *_OF_PARTS):
         return None
     of = Address(where.path.rpartition(".")[0], where.index)
     if of.path not in view.trace:
         return None
     make = _MAKERS.get(where.name)
-    return make(view.trace, of) if make else PARTS[where.name](view, of)
+    return make(view.trace, of) if make else _OF_PARTS[where.name](view, of)
 
 
 def _work_out_entropy(trace: Trace, row: Address) -> WorkedOut:
@@ -244,3 +245,4 @@ def _list_products(parts: np.ndarray, one: Compared, two: Compared) -> Table:
 
 
 _MAKERS = {ENTROPY: _work_out_entropy, COSINE: _work_out_cosine}
+_OF_PARTS = {**PARTS, **COMPONENTS}

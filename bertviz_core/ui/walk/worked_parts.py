@@ -117,12 +117,12 @@ def _work_out_part(view: View, of: Address) -> WorkedOut:
         line=Line(
             f"c_{{{find_reader(place.question.target)}\\leftarrow {j}}}",
             rf"\sum_h \; x_{{{j},h}} \; s_{{{j},h}}",
-            _write_terms(terms),
+            write_terms(terms),
         ),
     )
 
 
-def _write_terms(terms: np.ndarray) -> str:
+def write_terms(terms: np.ndarray) -> str:
     """The two largest terms, and dots."""
     first, *others = [format_latex(float(terms[i])) for i in rank_top(np.abs(terms), 2)]
     return " + ".join([first, *map(bracket_negative, others), *([r"\dots"] if len(terms) > 2 else [])])
@@ -215,7 +215,7 @@ def _work_out_biases(view: View, of: Address) -> WorkedOut:
         number=found.parts.biases,
         unit="",
         card=_explain_sum(say(Claim("part of biases", form, parts)), names, amounts, "step", found.parts.biases),
-        line=Line(r"c_{b}", r"\sum_k \; c_{b,k}", _write_terms(amounts)),
+        line=Line(r"c_{b}", r"\sum_k \; c_{b,k}", write_terms(amounts)),
     )
 
 
@@ -280,7 +280,7 @@ def _work_out_sum(view: View, of: Address) -> WorkedOut:
             draw_waterfall([*pieces, Piece("biases", found.biases)], Piece("sum", number)),
             _HELD,
         ),
-        line=Line("L", r"\sum_j \; c_j + c_b", _write_terms(np.array([*found.parts, found.biases]))),
+        line=Line("L", r"\sum_j \; c_j + c_b", write_terms(np.array([*found.parts, found.biases]))),
     )  # fmt: skip
 
 

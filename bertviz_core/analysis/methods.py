@@ -1,0 +1,60 @@
+"""What several methods say of the tokens of one number, piece by piece: lengths layer by layer, then gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bertviz_core.analysis.attribution import COMPLETE, Question
+from bertviz_core.analysis.carried import carry_forward, read_carried
+from bertviz_core.analysis.gradients import integrate_each
+from bertviz_core.errors import InputError
+from bertviz_core.formula.address import Address
+from bertviz_core.tracing.readonly import lock
+from bertviz_core.tracing.trace import Trace
+
+MOST_TOKENS = 40  # of a sentence that pages take apart in these ways unasked
+
+
+@dataclass(frozen=True, eq=False)
+class Methods:
+    """What is known by now.
+
+    lengths: by layer, (token, source) of the parts of each token's vector, the biases' last; gradients: (token,); gap:
+    by how much their sum misses what it explains, as a part of that.
+    """
+
+    lengths: tuple[np.ndarray, ...] = ()
+    gradients: np.ndarray | None = None
+    gap: float = 0.0
+    refused: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the gradients add up well enough to be shown."""
+        return self.gradients is not None and self.gap <= COMPLETE
+
+
+def list_outputs(trace: Trace) -> list[str]:
+    """The addresses of what each layer gives."""
+    return [Address.in_layer(i, "output.LayerNorm").path for i in range(trace.model.config.num_hidden_layers)]
+
+
+def try_methods(trace: Trace, question: Question) -> Generator[tuple[float, Methods]]:
+    """Lengths after every layer, then integrated gradients; what is known after each piece of work."""
+    outputs, found = list_outputs(trace), Methods()
+    for done, (_, parts) in enumerate(carry_forward(read_carried(trace), outputs), 1):
+        lengths = lock(np.linalg.norm(parts.numpy(), axis=-1).T)
+        found = replace(found, lengths=(*found.lengths, lengths))
+        yield 0.3 * done / len(outputs), found
+    try:
+        for part, gradients in integrate_each(trace, question.weights):
+            if gradients is not None:
+                gap = abs(float(gradients.parts.sum()) - gradients.difference)
+                share = gap / abs(gradients.difference) if gradients.difference else float(gap > 0)
+                found = replace(found, gradients=lock(gradients.parts), gap=share)
+            yield 0.3 + 0.7 * part, found
+    except InputError as error:
+        yield 1.0, replace(found, refused=str(error))

@@ -1,0 +1,38 @@
+"""Several methods' amounts for the tokens of one sentence as strips, each on a scale of its own, with one number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from bertviz_core.figures.base import SANS, Chart, Spec, set_font, write_text
+from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.figures.palette import Palette
+from bertviz_core.formula.steps import PREDICTION
+
+_ROW, _AROUND, _RIGHT = 24, 76, 58  # pixels
+
+
+def draw_methods(
+    amounts: np.ndarray, names: Sequence[str], tokens: Sequence[str], orders: Sequence[str], colors: Palette
+) -> Chart:
+    """(method, token) amounts, NaN where there are none; orders: how near each method's order is to the first one's."""
+    ends = np.nanmax(np.abs(np.nan_to_num(amounts)), axis=1, keepdims=True)
+    chart = draw_heatmap(
+        amounts / np.where(ends == 0, 1, ends),
+        Side("", names),
+        Side("", tokens),
+        colors,
+        PREDICTION,
+        end=1.0,
+        height=_ROW * len(names) + _AROUND,
+    )
+    (cells,) = chart.traces
+    place = {"xref": "paper", "xanchor": "right", "xshift": _RIGHT - 6}
+    quiet = {"family": SANS, "size": 12, "color": colors.faint}
+    texts: list[Spec] = [write_text("order", 1, 1, quiet, yref="paper", yanchor="bottom", yshift=2, **place)]
+    texts += [write_text(text, 1, i, set_font(colors.text), **place) for i, text in enumerate(orders) if text]
+    layout = {**chart.layout, "annotations": texts, "margin": {**chart.layout["margin"], "r": _RIGHT}}
+    return replace(chart, traces=({**cells, "showscale": False, "xgap": 2, "ygap": 2},), layout=layout)

@@ -1,0 +1,166 @@
+"""Other answers to the same question: who is in whom by length, and the methods of the field beside hiding."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analysis.agreement import correlate_ranks
+from bertviz_core.analysis.attribution import Question, read_measure
+from bertviz_core.analysis.labels import label_tokens, name_tokens
+from bertviz_core.analysis.layers import roll_out_attention
+from bertviz_core.analysis.methods import MOST_TOKENS, Methods, list_outputs, try_methods
+from bertviz_core.analysis.targets import name_target
+from bertviz_core.analysis.value_weighted import read_attention
+from bertviz_core.errors import InputError
+from bertviz_core.figures.heatmap import Side, draw_heatmap, has_room
+from bertviz_core.figures.methods import draw_methods
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.numbers import format_percent, write_fixed
+from bertviz_core.formula.steps import NORM, PREDICTION
+from bertviz_core.sharing.findings import Found
+from bertviz_core.ui.frame import state, url
+from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.findings import Wanted, show_finding, tell_progress
+from bertviz_core.ui.frame.keys import Key
+from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.card import Heading, open_card
+from bertviz_core.ui.panels.passes import tell_pass
+from bertviz_core.ui.views.where_from_carried import ask_measured
+from bertviz_core.ui.views.where_from_question import read_question
+from bertviz_core.ui.walk.origin import find_origins_of
+from bertviz_core.ui.walk.worked_components import LENGTH
+
+_AFTER = Key("after", -1)  # the layer after which the lengths are looked at
+_LENGTHS = r"x_i = \sum_j x_{i,j} + b_i, \quad \lVert x_{i,j} \rVert"
+_ORDERS = r"\rho = \mathrm{corr}(\mathrm{rank}\, m_j, \mathrm{rank}\, \Delta_j)"
+
+
+def ask_methods(view: View) -> Wanted[Methods] | None:
+    """The finding that both cards wait for; None of what is too long, or cannot be taken apart."""
+    question = read_question(view)
+    if len(view.trace.tokens) > MOST_TOKENS:
+        return None
+    try:
+        find_origins_of(view.trace, question)
+    except InputError:
+        return None
+    name = ("methods", question.target, question.against)
+    return Wanted(name, view.trace, partial(try_methods, view.trace, question))
+
+
+def show_others(view: View) -> None:
+    """Both cards, side by side."""
+    if view.outcome.compared:
+        st.caption("Lengths after each layer and other methods are shown of one pass: choose Before or After.")
+        return
+    asked = ask_methods(view)
+    if asked is None:
+        st.caption(f"Lengths after each layer and other methods are shown of texts up to {MOST_TOKENS} tokens.")
+        return
+    compared, inside = st.columns([1, 1], gap="small")
+    with compared:
+        _show_methods(view, asked)
+    with inside:
+        _show_inside(view, asked)
+
+
+def _show_methods(view: View, asked: Wanted[Methods]) -> None:
+    question = read_question(view)
+    heading = Heading("Methods compared", "how near each order is to that of hiding", _ORDERS, "Spearman 1904")
+    with open_card(view, PREDICTION, heading, question.target, name="methods"):
+        show_finding("methods", asked, partial(_draw_methods, view, question))
+
+
+def list_amounts(view: View, question: Question, found: Methods) -> dict[str, np.ndarray]:
+    """(token,) of every method by its name, as far as it is known; NaN where it has none."""
+    trace, token, count = view.trace, question.token, len(view.trace.tokens)
+    last = read_attention(trace, trace.model.config.num_hidden_layers - 1)
+    nothing = np.full(count, np.nan)
+    lengths = found.lengths[-1][token][:-1] if len(found.lengths) == trace.model.config.num_hidden_layers else nothing
+    return {
+        "hidden": _read_falls(view, question, count),
+        "parts": find_origins_of(trace, question).parts.parts,
+        "gradients": found.gradients if found.gradients is not None and found.complete else nothing,
+        "length": lengths,
+        "attention": last.weights[token],
+        "· value, W": last.values[token],
+        "· + residual": last.residual[token],
+        "roll-out": roll_out_attention(trace)[-1, token],
+    }
+
+
+def _read_falls(view: View, question: Question, count: int) -> np.ndarray:
+    """(token,) by how much the number falls, where that is known."""
+    asked = ask_measured(view)
+    found = asked.look() if asked else None
+    falls, now = np.full(count, np.nan), read_measure(view.trace, question)
+    for i, left in ((found.value if found else None) or {}).items():
+        falls[i] = now - left
+    return falls
+
+
+def _draw_methods(view: View, question: Question, found: Found[Methods]) -> None:
+    amounts = list_amounts(view, question, found.value or Methods())
+    hidden, *others = amounts.values()
+    blank = np.where(np.isfinite(hidden), 0.0, np.nan)
+    rows = np.stack([hidden, *(other + blank for other in others)])
+    orders = [correlate_ranks(hidden, other) for other in others]
+    texts = ["", *("" if order is None else write_fixed(order, 2) for order in orders)]
+    chart = draw_methods(rows, list(amounts), name_tokens(view.trace), texts, view.colors)
+    show_chart(chart, "methods", f"What each method says of each token, for {name_target(view.trace, question.target)}")
+    st.caption(f"{tell_pass(view)}{_tell_gradients(found)} {tell_progress(found, 'the other methods')}")
+
+
+def _tell_gradients(found: Found[Methods]) -> str:
+    known = found.value or Methods()
+    if known.refused:
+        return escape_markdown(known.refused)
+    if known.gradients is None:
+        return ""
+    if not known.complete:
+        return (
+            f"Integrated gradients are not shown: their sum is off by {format_percent(known.gap)} of what it explains. "
+            "Take more steps: bv.attribute(trace, target, method='gradients', steps=256)."
+        )
+    return (
+        "Each row has its own scale. Gradients are integrated from \\[MASK\\] at every token, which hiding uses too; "
+        f"their sum is off by {format_percent(known.gap)}. Roll-out multiplies attention weights: it leaves out "
+        "values, feed-forward blocks and signs."
+    )
+
+
+def _show_inside(view: View, asked: Wanted[Methods]) -> None:
+    layers = view.trace.model.config.num_hidden_layers
+    url.bind(_AFTER, range(layers), layers - 1)
+    after = state.read(_AFTER)
+    where = Address(list_outputs(view.trace)[after])
+    heading = Heading(
+        "Who is in whom", "lengths of the parts, as shares of their sum", _LENGTHS, "Modarressi et al. 2022"
+    )
+    with open_card(view, NORM, heading, where, name="inside"):
+        st.selectbox(
+            "After layer", range(layers), key=_AFTER.name, format_func="after layer {}".format,
+            label_visibility="collapsed", width=150,
+        )  # fmt: skip
+        show_finding("inside", asked, partial(_draw_inside, view, after, where))
+
+
+def _draw_inside(view: View, after: int, where: Address, found: Found[Methods]) -> None:
+    lengths, tokens = (found.value or Methods()).lengths, label_tokens(view.trace)
+    if after < len(lengths):
+        shares = lengths[after] / (lengths[after].sum(axis=1, keepdims=True) + 1e-300)
+        row, columns = read_question(view).token, [*name_tokens(view.trace), "biases"]
+        chart = draw_heatmap(
+            shares, Side("", tokens), Side("", columns), view.colors, NORM, share=True,
+            selected=row, numbers=has_room(len(columns)),
+        )  # fmt: skip
+        chart = chart.offer(f"{where}.{LENGTH}[token={{y}},source={{x}}]")
+        show_chart(chart, "inside", f"How much of each token's vector came from which token, after layer {after}")
+    st.caption(
+        f"{tell_pass(view)}Rows: where it stands; columns: what it came from. Lengths do not add up, the vectors do. "
+        f"{tell_progress(found, 'the lengths and methods')}"
+    )

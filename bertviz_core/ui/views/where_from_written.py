@@ -1,0 +1,85 @@
+"""Who wrote a number: each head, each feed-forward block, the embeddings and the biases, which add up too."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analysis.attribution import Question
+from bertviz_core.analysis.components import Components
+from bertviz_core.errors import InputError
+from bertviz_core.figures.written import draw_written
+from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.steps import FFN
+from bertviz_core.formula.texts import write_count
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
+from bertviz_core.ui.views.where_from_question import read_question
+from bertviz_core.ui.walk.origin import find_origins_of
+from bertviz_core.ui.walk.worked_components import BLOCK, HEAD
+from bertviz_core.ui.walk.worked_parts import find_part
+
+_FORMULA = r"L = e + \sum_{l,h} a_{l,h} + \sum_l f_l + b"
+_SOURCE = "nostalgebraist 2020; Elhage et al. 2021"
+
+
+def show_written(view: View) -> None:
+    """The card; nothing where the number cannot be taken apart, which the first card says."""
+    question = read_question(view)
+    try:
+        found = [find_origins_of(one.trace, question).components for one in view.passes]
+    except InputError:
+        return
+    if None in found:
+        st.info("This program’s layers have no heads and feed-forward block to tell apart.", icon=":material/info:")
+    else:
+        _show(view, question)
+
+
+@derived
+def _show(view: View, question: Question) -> Derived:
+    found = find_origins_of(view.trace, question).components
+    assert found is not None
+    heads = found.heads.sum(axis=-1)
+    cells = (_fill(question, HEAD, "layer={y},head={x}"), _fill(question, BLOCK, "layer={n}"))
+    ink = view.colors.cells[FFN]
+    layers = range(len(heads))
+    return Derived(
+        "written",
+        "Who wrote it",
+        draw_written(heads, found.blocks, cells, view.colors, ink),
+        Origin(
+            question.target,
+            FFN,
+            _FORMULA,
+            "direct parts of heads and feed-forward blocks; they add up too",
+            "",
+            _SOURCE,
+        ),
+        values=Values(
+            np.column_stack([heads, heads.sum(axis=1), found.blocks]),
+            [f"layer {i}" for i in layers],
+            [*(f"head {i}" for i in range(heads.shape[1])), "heads", "feed-forward"],
+        ),
+        note=_tell_sum(found),
+    )
+
+
+def _fill(question: Question, leaf: str, more: str) -> str:
+    """An address as the browser completes it."""
+    where = str(find_part(question, leaf))
+    return f"{where.rstrip(']')},{more}]"
+
+
+def _tell_sum(found: Components) -> str:
+    """The four sums; biases here are those of a block alone, not what became of them on their way."""
+    parts = {
+        "embeddings": found.embeddings,
+        write_count(found.heads.shape[0] * found.heads.shape[1], "head"): float(found.heads.sum()),
+        f"{len(found.blocks)} feed-forward": float(found.blocks.sum()),
+        "biases": found.biases,
+    }
+    terms = " + ".join(f"{name} {format_number(x)}" for name, x in parts.items())
+    return (
+        f"{terms} = {format_number(found.total)}. Biases here are those added directly, so they are other than above."
+    )
