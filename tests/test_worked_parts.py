@@ -29,7 +29,6 @@ def test_a_part_and_the_biases_are_those_of_a_transcription(rome, parts):
     for j in (3, 9):
         told = find(rome, LOGIT.format(".part", f",source={j}"))
         assert told.number == pytest.approx(parts[j], abs=1e-5)
-        assert sum(float(value.replace("−", "-")) for _, value, _ in told.parts) == pytest.approx(parts[j], abs=0.05)
     assert find(rome, LOGIT.format(".biases", "")).number == pytest.approx(parts[-1], abs=1e-5)
     assert find(rome, LOGIT.format(".parts", "")).number == pytest.approx(float(rome[LOGIT.format("", "")]), abs=1e-4)
 
