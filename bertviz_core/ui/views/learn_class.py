@@ -104,9 +104,7 @@ def _start(view: View, lesson: Lesson) -> Opened | None:
 
 def find_midnight() -> datetime:
     """When this day ends for who opens a class; in its last hour an hour later: an evening's class is not cut."""
-    behind = min(
-        max(st.context.timezone_offset or 0, -_DAY_MIN), _DAY_MIN
-    )  # a browser may say anything
+    behind = min(max(st.context.timezone_offset or 0, -_DAY_MIN), _DAY_MIN)  # a browser may say anything
     now = datetime.now(UTC) - timedelta(minutes=behind)
     end = now.replace(hour=23, minute=59, second=0, microsecond=0)
     if end - now < timedelta(hours=1):
