@@ -12,6 +12,21 @@ def cosine(x, y):
     return float(x @ y / math.sqrt(x @ x) / math.sqrt(y @ y))
 
 
+def list_printed(*sizes):
+    """The places of each axis that PyTorch prints of a tensor: all of few numbers, else three at each end."""
+    if math.prod(sizes) <= 1000:
+        return [list(range(n)) for n in sizes]
+    return [sorted({*range(n)[:3], *range(n)[-3:]}) for n in sizes]
+
+
+def write_printed(x):
+    """Numbers as PyTorch prints them, in single precision: with four decimals, or all as powers of ten."""
+    x = x.astype(np.float32).astype(np.float64)
+    sizes = np.abs(x[x != 0])
+    powers = sizes.max() > 1000 * sizes.min() or sizes.max() > 1e8 or sizes.min() < 1e-4
+    return [f"{each:.4e}" if powers else f"{each:.4f}" for each in x.ravel()]
+
+
 def expect_numbers(trace, layer, token, run):
     """The numbers of every slip that has any on this input: its name and them.
 
@@ -64,7 +79,7 @@ def expect_numbers(trace, layer, token, run):
         for epsilon in (1e-5, 1e-12)
     ]
     change = np.abs(printed[0] - printed[1])
-    rows, columns = sorted({*range(n)[:3], *range(n)[-3:]}), [0, 1, 2, -3, -2, -1]  # as PyTorch prints a tensor
+    rows, columns = list_printed(*change.shape)
     yield "epsilon", [float(change[rows][:, columns].max()), float(change.max())]
     yield "sampling", [d, config.intermediate_size]
     yield from expect_of_the_notebook(trace, token)

@@ -106,6 +106,37 @@ def test_gamma_and_beta_do_not_give_what_a_change_put(bundled):
     assert f"γ and β change it to {format_number(given)}. A change puts numbers there that make it 0." in said
 
 
+# changes, what the headline adds and how the caption begins
+START = [
+    ({"embeddings.sum[token=5]": 0.5}, "; but a change puts other numbers into the sum", "Rows of three "),
+    (
+        {"embeddings.LayerNorm[token=5]": 0.5},
+        "; but a change puts other numbers into what LayerNorm makes of it",
+        "Rows of three ",
+    ),
+    (
+        {"embeddings.word_embeddings[token=5]": 0.0},
+        "",
+        "A change puts other numbers in place of the row of the word. Component ",
+    ),
+    (
+        {"embeddings.position_embeddings": "scale=3", "embeddings.token_type_embeddings[token=5]": 0.0},
+        "",
+        "A change puts other numbers in place of the rows of the position and the segment. Component ",
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "added", "begun"), START)
+def test_a_start_that_a_change_puts_is_not_its_rows(changes, added, begun):
+    at = opened("embeddings", changes, token="5")
+    said = at.title[0].value
+    assert (said.partition("**; but")[1] and "; but" + said.partition("**; but")[2]) == added, said
+    captions = [each.value.replace("\\", "") for each in at.caption]
+    assert any(each.startswith(begun) for each in captions), captions
+    assert any("Rows of three learned tables" in each for each in captions) == begun.startswith("Rows")
+
+
 def test_what_is_no_sum_of_its_rows_is_not_written_as_one():
     said, _ = read(opened("embeddings", {"embeddings.sum": 0.25}, vectors="normalized"))
     assert re.search(r"Component \d+: .* = \S+, .*; but a change makes the sum 0\.2500\. The sum lies", said)

@@ -79,24 +79,6 @@ SAID = {
         "embeddings", {"embeddings.LayerNorm.normalized": "epsilon=0.5"}, {},
         "; with this ε LayerNorm makes it ", "; γ and β scale and shift that.",
     ),
-    "a sum that the rows do not give": (
-        "embeddings", {"embeddings.sum[token=5]": 0.5}, {},
-        "; but a change puts other numbers into the sum\n", None,
-    ),
-    "a start that LayerNorm does not give": (
-        "embeddings", {"embeddings.LayerNorm[token=5]": 0.5}, {},
-        "; but a change puts other numbers into what LayerNorm makes of it\n", None,
-    ),
-    "a row that is in no table": (
-        "embeddings", {"embeddings.word_embeddings[token=5]": 0.0}, {},
-        "A change puts other numbers in place of the row of the word. Component ", "Rows of three learned tables",
-    ),
-    "two rows that are in no table": (
-        "embeddings",
-        {"embeddings.position_embeddings": "scale=3", "embeddings.token_type_embeddings[token=5]": 0.0}, {},
-        "A change puts other numbers in place of the rows of the position and the segment. Component ",
-        "Rows of three learned tables",
-    ),
     "an attention output that goes on alone": (
         "attention_output", {f"{L3}.attention.output.residual": "no-residual"}, {},
         "A change leaves the residual connection out: nothing is added to this.",

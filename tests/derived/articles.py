@@ -19,7 +19,7 @@ from tests.derived.truth import (
     softmax,
     truth,
 )
-from tests.slips import expect_numbers
+from tests.slips import expect_numbers, list_printed, write_printed
 
 WORDS = examples.WORDS
 NUMBERS = {document.program: document.number for document in DOCUMENTS}
@@ -216,8 +216,8 @@ def slip_epsilon(s: Scene) -> Truth:
         found.append(float(np.abs(flat / np.sqrt(spread + 1e-5) - flat / np.sqrt(spread + 1e-12)).max()))
     own = s.own("attention.output.residual")[s.token]
     at = "encoder.layer.0."
-    count = len(s.trace.tokens)
-    total = s[f"{at}attention.output.residual"][sorted({*range(count)[:3], *range(count)[-3:]})]
+    rows, columns = list_printed(len(s.trace.tokens), s.config.intermediate_size)
+    total = s[f"{at}attention.output.residual"][rows]
     flat, spread = total - total.mean(axis=1, keepdims=True), total.var(axis=1, keepdims=True)
     gamma, beta, weight, bias = (
         s[f"{at}{path}"]
@@ -229,10 +229,9 @@ def slip_epsilon(s: Scene) -> Truth:
         )
     )
     one, other = (
-        ((flat / np.sqrt(spread + epsilon) * gamma + beta) @ weight + bias)[:, [0, 1, 2, -3, -2, -1]].ravel()
-        for epsilon in (1e-5, 1e-12)
+        ((flat / np.sqrt(spread + epsilon) * gamma + beta) @ weight + bias)[:, columns] for epsilon in (1e-5, 1e-12)
     )
-    changed = sum(f"{a:.4f}" != f"{b:.4f}" for a, b in zip(one, other, strict=True))
+    changed = sum(a != b for a, b in zip(*map(write_printed, (one, other)), strict=True))
     return Truth(
         [points("largest change", y=found)],
         np.array(found)[:, None],
@@ -254,7 +253,8 @@ def slip_list(s: Scene, name: str) -> Truth:
     words = " ".join(text for slip in document.slips for text in (slip.where, slip.says, slip.right, slip.shows))
     whole = {int(number.value) for number in find_numbers(re.sub(r"\$.+?\$", " ", words)) if number.exact}
     count = len(s.trace.tokens)
-    cells = [6 * min(count, 6), count * s.config.intermediate_size]  # printed in In [49], and computed
+    sizes = count, s.config.intermediate_size
+    cells = [math.prod(map(len, list_printed(*sizes))), math.prod(sizes)]  # printed in In [49], and computed
     return Truth(
         told=[x for slip in document.slips for x in found.get(slip.name, ())],
         may=[*whole, s.layer, s.config.max_position_embeddings, 0, 3, count, *cells],
