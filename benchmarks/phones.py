@@ -9,6 +9,7 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
+from secrets import token_hex
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -27,14 +28,15 @@ class Heard:
     trouble: Counter[str] = field(default_factory=Counter)
 
 
-async def ask(url: str, path: str, body: object = None, secret: str = "") -> tuple[int, Any]:
-    """The status and the data of an answer, on a connection of its own."""
+async def ask(url: str, path: str, body: object = None, secret: str = "", visitor: str = "") -> tuple[int, Any]:
+    """The status and the data of an answer, on a connection of its own. visitor: by its cookie, if it has one."""
     place = urlsplit(url)
     reader, writer = await asyncio.open_connection(place.hostname, place.port)
     try:
         said = b"" if body is None else json.dumps(body).encode()
         head = [f"{'GET' if body is None else 'POST'} {path} HTTP/1.1", f"Host: {place.netloc}", "Connection: close"]
         head += [f"Authorization: Bearer {secret}"] if secret else []
+        head += [f"Cookie: bertviz_visitor={visitor}"] if visitor else []
         head += [] if body is None else [f"Content-Length: {len(said)}", "Content-Type: application/json"]
         writer.write("\r\n".join([*head, "", ""]).encode() + said)
         answer = await asyncio.wait_for(reader.read(), PATIENCE_S)
@@ -77,7 +79,7 @@ class Phone:
         self._random = Random(self.seed)
         await asyncio.sleep(self._random.uniform(0, 3))
         begun = time.monotonic()
-        status, said = await ask(self.url, f"/join/{self.code}/enter", {})
+        status, said = await ask(self.url, f"/join/{self.code}/enter", {}, visitor=token_hex(16))
         if status != 200:
             self.heard.trouble[f"enter {status}"] += 1
             return

@@ -26,6 +26,7 @@ from starlette.responses import StreamingResponse as Stream
 from starlette.routing import BaseRoute, Route
 
 from edge.classes import FILES, JOIN, LARGEST_SAID, LEAD, LINK
+from edge.guard import read_visitor
 from edge.pace import Pace, name_network
 from edge.streamlit_files import find_static
 from rooms.codes import SECRET, is_code
@@ -49,6 +50,7 @@ _CALL_S = 7.0  # for the database; a phone waits for eight seconds
 _CODES_A_SECOND, _CODES_AT_ONCE = 0.5, 10  # that are drawn for one address: each takes 30 ms
 _WRONG_A_SECOND, _WRONG_AT_ONCE = 1.0, 40  # codes that are tried of one address: a class shares one
 _ANSWERS_A_SECOND, _ANSWERS_AT_ONCE = 1.0, 15  # of one phone
+_ENTRIES_A_SECOND, _ENTRIES_AT_ONCE = 1 / 60, 3  # of one browser, which is one phone and keeps its number
 _BASE = re.compile(r"https?://[^\s\"'<>#?]+/")
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -68,6 +70,7 @@ class Serving:
         self._wrong = Pace(per_second=_WRONG_A_SECOND, burst=_WRONG_AT_ONCE)
         self._answers = Pace(per_second=_ANSWERS_A_SECOND, burst=_ANSWERS_AT_ONCE)
         self._codes = Pace(per_second=_CODES_A_SECOND, burst=_CODES_AT_ONCE)
+        self._entries = Pace(per_second=_ENTRIES_A_SECOND, burst=_ENTRIES_AT_ONCE)
 
     def list_routes(self, base: str = "") -> list[BaseRoute]:
         """base: the path below which the app is served."""
@@ -151,6 +154,9 @@ class Serving:
         return Stream(heard, media_type="text/event-stream", headers=told)
 
     async def _enter(self, request: Request) -> Response:
+        # Whoever comes without the cookie that every page gives is one with all such of their address.
+        if not await self._entries.keep(read_visitor(request.headers) or _name_client(request)):
+            raise RefusedError("This browser has come in more than once. Wait a minute.", 429)
         phone = await self._call(Rooms.enter, request.path_params["code"])
         return JSONResponse({"phone": phone}, headers=_NEVER)
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import secrets
 import socket
 import threading
 import time
@@ -15,6 +16,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from edge.classes import LARGEST_SAID
+from edge.guard import VISITOR
 from rooms import follow, reach, serving
 from rooms.opening import open_rooms
 from rooms.serving import Serving
@@ -56,7 +58,11 @@ class Class:
         return answer
 
     def enter(self):
-        return self.web.post(f"/join/{self.code}/enter", json={}).json()["phone"]
+        return self.come_in(secrets.token_hex(16)).json()["phone"]
+
+    def come_in(self, visitor=""):
+        headers = {"Cookie": f"{VISITOR}={visitor}"} if visitor else {}
+        return self.web.post(f"/join/{self.code}/enter", json={}, headers=headers)
 
     def answer(self, phone, answer, question=0, vote=1):
         said = {"phone": phone, "question": question, "vote": vote, "answer": answer}
@@ -321,3 +327,10 @@ def test_a_page_for_phones_is_small(web):
         sizes[name] = len(text.encode())
         names += [f"rooms/{each}" for each in re.findall(r'from "\./([a-z]+\.js)"', text)]
     assert len(sizes) > 5 and sum(sizes.values()) < 30_000, sizes
+
+
+@pytest.mark.parametrize("visitor", ["", "ab" * 16, "made up"])
+def test_a_browser_is_one_phone_and_does_not_fill_a_room(room, visitor):
+    told = [room.come_in(visitor).status_code for _ in range(5)]
+    assert told == [200, 200, 200, 200, 429]
+    assert room.state().json()["phones"] == 4 and room.enter()
