@@ -99,7 +99,7 @@ def lens(trace):
 
 def profile(trace):
     p = trace[f"{SELF}.probs"][HEAD].astype(float)
-    return [f"{format_number(float(-(p * np.log2(p)).sum(axis=1).mean()))} of"]
+    return [f"{format_short(float(-(p * np.log2(p)).sum(axis=1).mean()))} of"]
 
 
 def inputs(trace):

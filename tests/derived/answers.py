@@ -162,13 +162,20 @@ def overview(s: Scene) -> Truth:
 
 @truth("story", "The way back")
 def story(s: Scene) -> Truth:
-    """What the number becomes with the token at the way's end hidden."""
+    """What the number becomes with the token at the way's end hidden, and with that which moves it most."""
     start, *_, end = s.shown.find("story", "All steps").cells
     path, at = read_cell(end)
     word = path == "input_ids" and s.trace.tokens[at["token"]] not in s.trace.model.tokenizer.special_tokens
     twice = word and s.trace.tokens.count(s.trace.tokens[at["token"]]) > 1
     hidden = [*([at["token"]] if twice else []), read_probability(s.trace, start), hide(s, start, at["token"])]
-    return Truth(told=hidden if word else [])
+    value = read_probability(s.trace, start)
+    moved = {i: hide(s, start, i) for i in list_words(s)}
+    most = max(moved, key=lambda i: abs(moved[i] - value))
+    return Truth(told=hidden if word else [], may=[moved[most], most])
+
+
+def list_words(s: Scene) -> list[int]:
+    return [i for i in s.real if s.trace.tokens[i] not in s.trace.model.tokenizer.special_tokens]
 
 
 def hide(s: Scene, start: str, token: int) -> float:
@@ -183,7 +190,7 @@ def hide(s: Scene, start: str, token: int) -> float:
 def story_hidden(s: Scene) -> Truth:
     """The same for every token that is a word."""
     start = s.shown.find("story", "All steps").cells[0]
-    words = [i for i in s.real if s.trace.tokens[i] not in s.trace.model.tokenizer.special_tokens]
+    words = list_words(s)
     value, hidden = read_probability(s.trace, start), [hide(s, start, i) for i in words]
     return Truth(
         tables=[{"with it hidden": hidden, "change": [x - value for x in hidden]}], rows=[s.names[i] for i in words]

@@ -79,7 +79,7 @@ def carried(s: Scene) -> Truth:
             points(x=[*left.values()], y=[*left]),
         ],
         np.array([*parts, total])[:, None],
-        told=[rho, len(parts) - 1, total, recorded, abs(total - recorded), *odd],
+        told=[rho, len(s.real), total, recorded, abs(total - recorded), *odd],
     )
 
 
@@ -88,7 +88,7 @@ def written(s: Scene) -> Truth:
     start, heads, blocks, biases = transcribe_components(s.trace, find_target(s))
     total = start + heads.sum() + blocks.sum() + biases
     return Truth(
-        [Map(heads), points(x=blocks, y=range(len(blocks)))],
+        [Map(heads), points(x=blocks)],
         np.column_stack([heads, heads.sum(axis=1), blocks]),
         told=[start, heads.size, heads.sum(), blocks.sum(), biases, total],
     )

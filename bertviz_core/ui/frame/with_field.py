@@ -8,6 +8,7 @@ from functools import partial
 import streamlit as st
 
 from bertviz_core.formula.texts import shorten
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.ui.frame import choices, state
 from bertviz_core.ui.frame.controls import LONGEST_TEXT
 from bertviz_core.ui.frame.keys import AGAINST, CHANGES, WITH, Key
@@ -84,7 +85,7 @@ def _show_ways(view: View, now: int) -> None:
         key=changes.name,
         on_change=_use_changes,
         args=(changes,),
-        placeholder="encoder.layer.2.attention.self.probs[head=0]:0",
+        placeholder=f"{ATTENTION_WEIGHTS.in_layer(2).fix(head=0)}:0",
         help="Addresses with what to put there, as “What if” writes them into the link; all pages show what moved.",
     )
 

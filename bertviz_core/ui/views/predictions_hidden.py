@@ -12,6 +12,7 @@ from bertviz_core.analysis.hiding import Guess, Guesses
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.formula.texts import name_token
 from bertviz_core.sharing.findings import Found
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame.findings import Wanted, show_finding, tell_progress
@@ -67,7 +68,8 @@ def _render_row(view: View, i: int, guess: Guess | None) -> str:
     if typed.ids[i] == mask:
         written = f"<b>{name}</b>"
     else:
-        said = f"Show “{name}” again" if hidden else f"Hide “{name}” behind [MASK]"
+        named = escape(name_token(typed.tokens, i))
+        said = f"Show {named} again" if hidden else f"Hide {named} behind [MASK]"
         chosen = f"{MASK.name}={','.join(map(str, masks))}"
         written = f'<button data-choose="{chosen}" title="{said}">{"<b>" * hidden}{name}{"</b>" * hidden}</button>'
     if guess is None:

@@ -190,14 +190,14 @@ def _tell_receipt(view: View, question: Question, found: Attribution, before: st
     total, recorded = float(found.parts.sum()) + found.biases, question.read(view.trace)
     what = "lead" if question.against else "number" if "hidden" in question.target.at else "logit"
     told = (
-        f"{write_count(len(found.parts), 'part')} and the biases: {format_number(total)}; the {what}: "
+        f"{write_count(len(view.trace.encoding.real), 'part')} and the biases: {format_number(total)}; the {what}: "
         f"{format_number(recorded)}; difference {format_short(abs(total - recorded))}."
     )
     if abs(total - recorded) <= found.tolerance:
         st.caption(f"{before}  \n{told}")
     else:
         st.caption(before)
-        st.error(
+        st.warning(
             f"{told} They do not add up: the pass has numbers too large or too small for its precision.",
             icon=":material/error:",
         )
