@@ -162,16 +162,15 @@ def overview(s: Scene) -> Truth:
 
 @truth("story", "The way back")
 def story(s: Scene) -> Truth:
-    """What the number becomes with the token at the way's end hidden, and with that which moves it most."""
+    """What the number becomes with that token hidden which moves it most."""
     start, *_, end = s.shown.find("story", "All steps").cells
     path, at = read_cell(end)
-    word = path == "input_ids" and s.trace.tokens[at["token"]] not in s.trace.model.tokenizer.special_tokens
-    twice = word and s.trace.tokens.count(s.trace.tokens[at["token"]]) > 1
-    hidden = [*([at["token"]] if twice else []), read_probability(s.trace, start), hide(s, start, at["token"])]
-    value = read_probability(s.trace, start)
-    moved = {i: hide(s, start, i) for i in list_words(s)}
+    if path != "input_ids" or at["token"] not in list_words(s):
+        return Truth()
+    value, moved = read_probability(s.trace, start), {i: hide(s, start, i) for i in list_words(s)}
     most = max(moved, key=lambda i: abs(moved[i] - value))
-    return Truth(told=hidden if word else [], may=[moved[most], most])
+    twice = s.trace.tokens.count(s.trace.tokens[most]) > 1
+    return Truth(told=[*([most] if twice else []), value, moved[most]])
 
 
 def list_words(s: Scene) -> list[int]:

@@ -38,7 +38,7 @@ def write_headline(view: View) -> Said:
 def _tell_apart(both: Both, pair: int) -> Said:
     """The word, its angle at the end, and that at the start."""
     here, there = both.pairs[pair]
-    words = name_word(both.one.tokens[here]), name_word(both.other.tokens[there])
+    words = tell_token(both.one.tokens, here), tell_token(both.other.tokens, there)
     start, end = both.angles[0, pair], both.angles[-1, pair]
     parts = {
         "end": tell_degrees(end),
@@ -46,7 +46,7 @@ def _tell_apart(both: Both, pair: int) -> Said:
         "one": words[0],
         "other": words[1],
     }
-    alike = words[0].value == words[1].value
+    alike = both.one.tokens[here] == both.other.tokens[there]
     ask = "Is it the same {one}? " if alike else "Is {one} like {other}? "
     apart = Claim("apart at the end", f"{ask}**{{end}} apart {{where}}**; ", parts)
     began = {"start": tell_degrees(start)}
