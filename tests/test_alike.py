@@ -87,8 +87,8 @@ def test_a_hidden_word_that_stands_twice_is_told_with_its_position(bundled):
 
 def test_two_documents_are_compared_at_the_one_of_two_words():
     for text, name in (("do as I do", "“do” at position 4"), ("do as I say", "“say”")):
-        said, _ = read(opened("documents", {}, text, token="4"))
-        assert f"Do BERT and 000 agree on {name}? " in said
+        (title,) = opened("documents", {}, text, token="4").title
+        assert re.match(rf"Do BERT and the forward-pass note agree\? No: cosine \*\*\S+\*\* at {name}; ", title.value)
 
 
 def test_without_an_lm_head_the_one_of_two_words_is_asked_about(tmp_path):

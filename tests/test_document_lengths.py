@@ -100,7 +100,7 @@ def test_the_page_compares_the_article_with_padding_token_by_token(padded):
     assert [element.value for element in (*at.exception, *at.error)] == []
     table = read_plain(at)
     turned = format_number(float(cosine(bert[END.format(5)][3], article[END.format(5)][7])))
-    assert f"cosine **{turned}** after the last layer" in at.title[0].value.replace("\\", "")
+    assert f"No: cosine **{turned}** at “[MASK]” at position 3; " in at.title[0].value.replace("\\", "")
     assert format_number(measure_layers(bert, article)[-1].largest) in table
 
 

@@ -1,6 +1,7 @@
 """The notebook's printed numbers: whole, consistent with each other, and compared digit by digit with a model's own."""
 
 import hashlib
+import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -222,8 +223,9 @@ def test_another_model_shows_the_printed_numbers_and_what_to_load(kind, tmp_path
     at = opened(monkeypatch, random_checkpoint(tmp_path, kind=kind), text=SENTENCE, cell="61")
     assert "bert-base-uncased" in at.info[0].value.replace("\\", "")
     assert any("other models only" in caption.value for caption in at.caption)
-    table = next(e.proto.body for e in at.get("html") if 'aria-label="Table by transform"' in e.proto.body)
-    assert all(text.replace("-", "−") in table for row in BY_CELL["61"].digits for text in row)
+    layout = json.loads(at.get("plotly_chart")[0].proto.spec)["layout"]
+    written = [each["text"] for each in layout["annotations"] if each.get("yref") == "y"]
+    assert written == [text.replace("-", "−") for row in BY_CELL["61"].digits for text in row]
     assert any("cls.predictions.transform.LayerNorm" in e.proto.body for e in at.get("html"))
 
 

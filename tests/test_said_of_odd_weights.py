@@ -269,5 +269,5 @@ def test_of_a_vector_of_length_0_documents_give_no_cosine(tmp_path, monkeypatch)
     at = opened("documents", {}, "the cat sat", layer="1", head="0", token="2")
     assert get_findings().settle(60)
     text = read_all(at.run())
-    assert "A vector has length 0 after the last layer, and so no cosine" in at.title[0].value
+    assert "A vector of “cat” has length 0 after the last layer, and so no cosine" in at.title[0].value
     assert not re.search(r"\bnan\b|cosine \*\*0\.0000|>0\.00<|at \*\*–", text)

@@ -152,13 +152,13 @@ def test_rings_stand_at_the_sums_as_printed():
     [("definition", "E-Transformer as the definition has it"), ("bert", "BERT as released, not E-Transformer")],
 )
 def test_the_page_tells_both_sums_and_what_is_trained(program, said):
-    at = opened(texts="\n".join(TYPED), program=program)
+    at = opened(texts="\n".join(TYPED), program=program, open="open")
     at = press(at, "training-step")
     record = at.session_state["training-run"].records[-1]
     pages = "\n".join(element.proto.body for element in at.get("html"))
     assert f"{format_number(record.printed)} printed" in pages and "J as printed</th>" in pages
     assert "J as meant</th>" in pages
-    told = "\n".join(element.value for element in at.caption).replace("\\", "")
+    told = "\n".join(element.value for element in at.markdown).replace("\\", "")
     assert "never move" in told and f"Line 5 runs {said}" in told
     assert "ring: as printed" in "\n".join(element.value for element in at.markdown)
 

@@ -243,12 +243,12 @@ def test_it_is_the_same_in_another_process(small):
 
 
 def test_the_definitions_program_is_trained_unless_the_link_says_bert():
-    usual, released = opened(), opened(program="bert")
+    usual, released = opened(open="open"), opened(program="bert", open="open")
     told = {"definition": "Line 5 runs E-Transformer", "bert": "Line 5 runs BERT as released, not E-Transformer"}
     for at, name in ((usual, "definition"), (released, "bert")):
         run = at.session_state["training-run"]
         assert run.asked.settings.program == run.training.settings.program == name
-        assert told[name] in "\n".join(element.value for element in at.caption).replace("\\", "")
+        assert told[name] in "\n".join(element.value for element in at.markdown).replace("\\", "")
     assert "program" not in usual.query_params and released.query_params["program"] == "bert"
     assert opened(program="gpt").session_state["training-run"].asked.settings.program == "definition"
 
