@@ -34,6 +34,7 @@ from bertviz_core.figures.methods import draw_methods
 from bertviz_core.figures.operands import Spread, draw_point_on_curve, draw_row, draw_softmax_row, draw_sum_of_parts
 from bertviz_core.figures.pairs import draw_pairs
 from bertviz_core.figures.palette import PALETTES
+from bertviz_core.figures.patched import Moves, draw_grid, draw_moves, draw_way
 from bertviz_core.figures.paths import draw_paths
 from bertviz_core.figures.positions import draw_nearness
 from bertviz_core.figures.softmax import SortedTerms, draw_all_scores, draw_rank_curve, draw_sorted_terms, draw_stack
@@ -120,6 +121,21 @@ CASES = {
     "draw_sorted": {
         "many": lambda c: draw_sorted(SHARE, WORDS, 2, c, INK, 150),
         "one": lambda c: draw_sorted(np.zeros(1), ["a"], 8, c, INK, 150),
+    },
+    "draw_grid": {
+        "of the way": lambda c: draw_grid(MATRIX, WORDS, WORDS * 2, c, "ffn", 1.0, of_way=True, unmatched=[1]),
+        "its own unit": lambda c: draw_grid(np.eye(2, 3), ["a", "b"], ["0", "1", "2"], c, "query", 1.0,
+                                       of_way=False, slanted=False),
+    },
+    "draw_moves": {
+        "two": lambda c: draw_moves(
+            [Moves("a", SIGNED, INK, ["L.x"] * SIZE), Moves("b", np.full(SIZE, np.nan), INK, [""] * SIZE)],
+            WORDS, c, 200, of_way=True,
+        ),
+    },
+    "draw_way": {
+        "two passes": lambda c: draw_way({"a": 1.0, "b": -2.0}, c, INK),
+        "three alike": lambda c: draw_way({"a": 1.0, "b": 1.0, "c": 1.0}, c, INK),
     },
     "draw_head_sums": {"four heads": lambda c: draw_head_sums(HEAD_SUMS, WORDS, [2], c)},
     **VECTORS,

@@ -44,7 +44,7 @@ class Measure:
 
     def read(self, trace: Trace) -> float:
         """The number in a pass. Raises AddressError where it has none."""
-        return self.put_together(np.array([[float(trace.recomputed(cell)) for cell in self.cells]]))[0]
+        return float(self.put_together(np.array([[float(trace.recomputed(cell)) for cell in self.cells]]))[0])
 
     def put_together(self, cells: np.ndarray) -> np.ndarray:
         """(pass,) from (pass, cell)."""
@@ -152,7 +152,7 @@ class Patching:
     @property
     def has_way(self) -> bool:
         """Whether the two passes differ in the measure, so that there is something to restore."""
-        return abs(self.source - self.target) >= LEAST
+        return bool(abs(self.source - self.target) >= LEAST)
 
     def moved(self, grid: str) -> np.ndarray:
         """The parts of the way from target to source; where there is no way, how far the measure moves."""
@@ -192,12 +192,17 @@ def check_fit(source: Trace, target: Trace, pairs: Pairs) -> None:
         raise InputError("The two texts have no token in common, so nothing is patched. Match tokens by hand.")
 
 
-def patch_each(source: Trace, target: Trace, pairs: Pairs, measure: Measure) -> Generator[tuple[float, Patching]]:
-    """Every patch of every grid by itself, the last layer first; what is known after each part of the work."""
+def patch_each(
+    source: Trace, target: Trace, pairs: Pairs, measure: Measure, there: Measure | None = None
+) -> Generator[tuple[float, Patching]]:
+    """Every patch of every grid by itself, the last layer first; what is known after each part of the work.
+
+    there: the measure in the source, where its tokens stand elsewhere.
+    """
     check_fit(source, target, pairs)
     paths = {grid: list_paths(target, grid) for grid in GRIDS}
     known = {grid: np.full((len(rows), _count_columns(target, grid)), np.nan) for grid, rows in paths.items()}
-    values = measure.read(source), measure.read(target)
+    values = (there or measure).read(source), measure.read(target)
     work = list(_list_work(source, target, pairs, paths))
     for done, (grid, row, columns, puts) in enumerate(work, 1):
         cells = run_stacked(target, paths[grid][row], puts, measure.cells)

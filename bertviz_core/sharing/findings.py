@@ -145,6 +145,15 @@ class Findings:
                 self._changed.notify_all()
             return cast(Found[T], job.found)
 
+    def leave(self, key: Key, session: str = "") -> Found[Any]:
+        """Have a finding worked on no more for a session that asked for it. Returns what is known by now."""
+        with self._changed:
+            job = self._jobs.get(key)
+            if job is None:
+                return self._kept.get(key) or Found()
+            job.asked.pop(session, None)
+            return job.found
+
     def recall(self, key: Key) -> Found[Any] | None:
         """What was found before and is kept still; None where it is not, and nothing is begun."""
         return self._kept.get(key)

@@ -28,6 +28,7 @@ _AWAITED = (
     "documents",
     "feed_forward",
     "heads",
+    "patch",
     "predictions",
     "sentence",
     "story",

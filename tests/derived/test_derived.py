@@ -16,6 +16,7 @@ from tests.derived import (  # noqa: F401 - they register
     notebook,
     origins,
     pairs,
+    patches,
     playground,
     questions,
     stages,

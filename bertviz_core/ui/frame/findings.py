@@ -51,6 +51,10 @@ class Wanted(Generic[T]):
         """What was found before, if it is kept still; nothing is worked out for it."""
         return get_findings().recall(self._key)
 
+    def leave(self) -> Found[T]:
+        """What is known by now; this session asks for no more of it."""
+        return get_findings().leave(self._key, read_session())
+
     @property
     def _key(self) -> tuple[object, ...]:
         return (*self.name, *(name_pass(self.trace) if self.trace else ()))

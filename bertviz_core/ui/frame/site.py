@@ -98,6 +98,7 @@ PAGES = (
     PageInfo("where_from", "Where from", _PASS, ":material/account_tree:", "what each token carried to the answer",
              kind="prediction"),
     _show_stage("sentence", Stage.SENTENCE, ":material/short_text:", "does B follow A?", "prediction"),
+    PageInfo("patch", "Patch", _TWO, ":material/swap_horiz:", "one pass’s numbers in the other", kind="attention"),
     PageInfo("compare", "Compare", _TWO, ":material/compare_arrows:", "how far apart they end", kind="norm"),
     PageInfo("heads", "Heads", _WHOLE, ":material/grid_view:", "what each of {all_heads} heads does", kind="attention"),
     PageInfo("layers", "Layers", _WHOLE, ":material/stacks:", "when the answer is there", kind="norm"),

@@ -28,6 +28,7 @@ class Told:
     parts: Sequence[tuple[str, str, str]] = ()
     note: str = ""
     draw: Callable[[], object] | None = field(default=None, compare=False)
+    act: Callable[[], object] | None = field(default=None, compare=False)
 
 
 Teller = Callable[[Address], Told | None]

@@ -170,6 +170,8 @@ def _show_told(view: View, told: Told, way: tuple[Where, ...], own: bool) -> Non
         else:
             _show_words(told)
     with st.container(horizontal=True, key="drawer-actions", gap=None):
+        if told.act is not None:
+            told.act()
         st.html(_render_copy(), width="content")
         _show_download(address, partial(write_told, told, address))
 

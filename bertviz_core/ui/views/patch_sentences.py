@@ -1,0 +1,207 @@
+"""The page Patch's first card: the two sentences, which token is matched with which, and what is measured of both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analysis.predictions import PROBS
+from bertviz_core.errors import InputError
+from bertviz_core.figures.patched import draw_way
+from bertviz_core.formula.address import Address
+from bertviz_core.formula.numbers import format_percent
+from bertviz_core.formula.steps import ATTENTION
+from bertviz_core.formula.texts import join_words
+from bertviz_core.tracing.changes import NOISY, write_changes
+from bertviz_core.tracing.rewrites import NOISE, Rule
+from bertviz_core.ui.components.selectors import read_css
+from bertviz_core.ui.frame import choices, state, url
+from bertviz_core.ui.frame.chart import show_chart
+from bertviz_core.ui.frame.keys import Key
+from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.second import WITH_CHANGES
+from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.card import Heading, open_card
+from bertviz_core.ui.panels.pictures import write_picture
+from bertviz_core.ui.views.patch_both import (
+    DIRECTION,
+    DIRECTIONS,
+    INSTEAD,
+    MEASURE,
+    OF_WORDS,
+    RESTORE,
+    WORD,
+    Both,
+    Side,
+    list_measures,
+    list_others,
+    list_words,
+    read_both,
+    read_values,
+    tell_measured,
+    tell_token,
+    write_measure,
+)
+
+_STYLE = read_css(Path(__file__).with_name("patch.css"))
+_COLUMN, _HIGH = 60, 26  # of the lines: units from token to token, pixels
+SEED = 7  # of the noise that is offered
+_NOISED = f"{NOISY}LayerNorm"
+
+
+def show_sentences(view: View) -> bool:
+    """Both sentences and their measure; where nothing can be patched, why. Returns whether something can be."""
+    st.html(_STYLE)
+    try:
+        both = read_both(view)
+    except InputError as error:
+        st.info(escape_markdown(str(error)), icon=":material/info:")
+        return False
+    if both is None:
+        st.info("There is no second pass. Choose one at “with …” in the bar.", icon=":material/info:")
+        return False
+    if both.same:
+        st.info("Twice the same pass: nothing differs. Choose another sentence at “with …”, or put noise on a word.",
+                icon=":material/info:")  # fmt: skip
+        _offer_noise(view)
+        return False
+    heading = Heading("Two sentences, one difference", _tell_words(both), r"m = " + write_measure(both), "")
+    with open_card(view, ATTENTION, heading, str(both.measure.cell), name="sentences"):
+        _choose(view, both)
+        rows, way = st.columns([62, 38], gap="medium")
+        with rows:
+            st.html(_render_rows(view, both))
+            if told := _tell_unmatched(both):
+                st.caption(told)
+        with way:
+            source, target = read_values(both)
+            chart = draw_way(
+                {both.source.name: source, both.target.name: target}, view.colors, view.colors.kinds[ATTENTION]
+            )
+            show_chart(chart, "way", f"The measure in both passes: {tell_measured(both)}")
+            if told := tell_token(view, both):
+                st.caption(escape_markdown(told))
+    return True
+
+
+def _choose(view: View, both: Both) -> None:
+    """Direction, measure and words."""
+    names = (both.source.name, both.target.name) if both.restore else (both.target.name, both.source.name)
+    labels = {RESTORE: " → ".join(names), DIRECTIONS[1]: " → ".join(names[::-1])}
+    one, two = (both.source, both.target) if both.restore else (both.target, both.source)
+    shared = [name for name in list_measures(one.trace, one.token) if name in list_measures(two.trace, two.token)]
+    with st.container(horizontal=True, key="patch-choices", vertical_alignment="center"):
+        st.segmented_control(
+            "Direction",
+            DIRECTIONS,
+            format_func=labels.__getitem__,
+            key=DIRECTION.name,
+            required=True,
+            label_visibility="collapsed",
+            width="content",
+            on_change=url.note_choice,
+        )
+        _show_menu("Measure", MEASURE, shared, both.kind, 170)
+        if both.kind in OF_WORDS:
+            words = [one.trace.model.tokenizer.token(i) for i in list_words(one, two)]
+            for label, key, now in zip(("Word", "Less the word"), (WORD, INSTEAD), both.names, strict=False):
+                _show_menu(label, key, words, now, 140, free=True)
+        _offer_noise(view)
+
+
+def _show_menu(label: str, key: Key[str], options: Sequence[str], now: str, width: int, *, free: bool = False) -> None:
+    """A menu whose choice stands in the URL. free: whether anything can be typed into it."""
+    offered = list(dict.fromkeys([*options, now]))
+    menu = key.of("menu", now)  # after another choice it is another menu, which shows that
+
+    def take() -> None:
+        choices.choose({key: state.read(menu) or ""})
+
+    st.selectbox(
+        label,
+        offered,
+        offered.index(now),
+        key=menu.name,
+        label_visibility="collapsed",
+        accept_new_options=free,
+        width=width,
+        on_change=take,
+    )
+
+
+def _offer_noise(view: View) -> None:
+    """Noise on the chosen token in place of a second sentence."""
+    trace, token = view.outcome.after, view.chosen.token
+    where = Address(_NOISED).fix(token=token)
+    line = write_changes({where: Rule(f"{NOISE}={SEED}")})
+    st.button(
+        f"Noise on “{escape_markdown(trace.tokens[token])}” instead",
+        key="patch-noise",
+        type="tertiary",
+        icon=":material/grain:",
+        on_click=choices.compare_with,
+        args=(f"{WITH_CHANGES}{line}",),
+        help=f"The second pass is then this sentence’s with noise, seed {SEED}, on that token’s embedding.",
+    )
+
+
+def _tell_words(both: Both) -> str:
+    """The words' probabilities in both passes."""
+    if both.kind not in OF_WORDS:
+        return tell_measured(both)
+    sides = both.source, both.target
+    rows = [np.asarray(side.trace.recomputed(PROBS.fix(token=side.token))) for side in sides]
+    told = []
+    for name, cell in zip(both.names, both.measure.cells, strict=True):
+        one, other = (format_percent(float(row[cell.at["vocab"]])) for row in rows)
+        told.append(f"“{name}” {one} and {other}")
+    return ", ".join(told)
+
+
+def _tell_unmatched(both: Both) -> str:
+    told = [f"{join_words(names)} of “{name}”" for name, names in list_others(both).items() if names]
+    return escape_markdown(f"Unmatched tokens are not patched: {'; '.join(told)}.") if told else ""
+
+
+def _render_rows(view: View, both: Both) -> str:
+    """The source's tokens above the target's, each matched pair joined by a line."""
+    most = max(len(side.trace.tokens) for side in (both.source, both.target))
+    apart = both.differing
+    marked = ({j for _, j in apart}, {i for i, _ in apart})
+    rows = [
+        _render_row(name, side, set(ids))
+        for name, side, ids in zip(("from", "into"), (both.source, both.target), marked, strict=True)
+    ]
+    return (
+        f'<div class="bv-patched" role="img" aria-label="{escape(_tell_pairs(both))}" style="--count:{most}"><div>'
+        f'{rows[0]}<img alt="" src="{_draw_lines(view, both, most)}">{rows[1]}</div></div>'
+    )
+
+
+def _draw_lines(view: View, both: Both, most: int) -> str:
+    """A line from each token to the one that it is put into."""
+    paths: list[str] = []
+    for i, j in sorted(both.pairs, key=both.differing.__contains__):
+        apart = (i, j) in both.differing
+        ink = view.colors.kinds[ATTENTION] if apart else view.colors.line
+        paths.append(
+            f'<path d="M{_COLUMN * (j + 0.5):g} 0L{_COLUMN * (i + 0.5):g} {_HIGH}" stroke="{ink}" '
+            f'stroke-width="{3 if apart else 1.25}"/>'
+        )
+    return write_picture(_COLUMN * most, _HIGH, "".join(paths), stretched=True)
+
+
+def _tell_pairs(both: Both) -> str:
+    return f"{len(both.pairs)} tokens matched, {len(both.differing)} of them different"
+
+
+def _render_row(name: str, side: Side, marked: set[int]) -> str:
+    cells = "".join(
+        f'<span class="bv-chip{" bv-marked" if i in marked else ""}">{escape(token)}</span>'
+        for i, token in enumerate(side.trace.tokens)
+    )
+    return f'<div class="bv-row"><span class="bv-name">{name}</span>{cells}</div>'

@@ -1,0 +1,15 @@
+"""One pass's numbers put into the other: which layer and token, and which head, carry the difference of the two."""
+
+from bertviz_core.ui.frame.shell import open_page
+from bertviz_core.ui.frame.with_field import show_wrong
+from bertviz_core.ui.views import patch, patch_grids, patch_sentences
+
+view = open_page(
+    "patch",
+    "Every cell is one forward pass with numbers of the other one. Restored there does not mean stored there.",
+    patch.write_headline,
+    patch.ask,
+)
+show_wrong(view)
+if patch_sentences.show_sentences(view):
+    patch_grids.show_grids(view)

@@ -1,0 +1,116 @@
+"""The page Patch, whose second pass has the last word hidden: every patch made by hand, with plain arrays."""
+
+from functools import lru_cache
+
+import numpy as np
+
+import bertviz_core as bv
+from tests.derived.pairs import _Key
+from tests.derived.truth import Map, Scene, Truth, points, truth
+
+SPECIAL = {"[CLS]", "[SEP]", "[PAD]", "[UNK]"}
+
+
+class Patches:
+    """Both passes, the measure in each, and what each patch of the first into the second does to it."""
+
+    def __init__(self, s: Scene):
+        view, self.s, self.one = s.shown.view, s, s.trace
+        tokens = self.one.tokens
+        words = [i for i in s.real if tokens[i] not in {*SPECIAL, "[MASK]"} and any(map(str.isalnum, tokens[i]))]
+        self.two = bv.run(self.one.model, view.text, view.pair, pad_to=len(tokens), masked=[*view.masked, words[-1]])
+        free = [i for i in range(len(tokens)) if tokens[i] not in SPECIAL]
+        masks = [i for i in free if tokens[i] == "[MASK]"]
+        self.token = s.token if s.token in free else [*masks, *free][0]
+        self.words = self._choose_words() if "cls.predictions.probs" in self.one else None
+        self.first, self.second = self.measure(self.one), self.measure(self.two)
+        self.apart = words[-1]
+
+    def _choose_words(self):
+        shares, scores = (
+            [trace.recomputed(f"cls.predictions.{leaf}[token={self.token}]") for trace in (self.one, self.two)]
+            for leaf in ("probs", "decoder")
+        )
+        best = {int(i) for row in shares for i in np.argsort(-row, kind="stable")[:8]}
+        likely = [i for i in best if max(row[i] for row in shares) >= 0.01] or [*best]
+        rise = {i: scores[0][i] - scores[1][i] for i in likely}
+        word = max(likely, key=rise.get)
+        return word, min((i for i in likely if i != word), key=rise.get)
+
+    def measure(self, trace):
+        if self.words:
+            row = trace.recomputed(f"cls.predictions.decoder[token={self.token}]")
+            return float(row[self.words[0]] - row[self.words[1]])
+        token = "" if trace.dims("classifier.probs") == ("label",) else f"[token={self.token}]"
+        best = int(np.argmax(self.one[f"classifier.probs{token}"]))
+        return float(trace[f"classifier.probs{token}"][best])
+
+    def moved(self, path, columns=slice(None), token=slice(None)):
+        numbers = self.two[path].copy()
+        numbers[token, columns] = self.one[path][token, columns]
+        change = self.measure(self.two.with_changes({path: numbers})) - self.second
+        return change / (self.first - self.second) if self.has_way else change
+
+    @property
+    def has_way(self):
+        return abs(self.first - self.second) >= 0.01
+
+    def grid(self, paths):
+        return np.array([[self.moved(path, token=i) for i in range(len(self.one.tokens))] for path in paths])
+
+
+@lru_cache(maxsize=1)
+def made(key):
+    return Patches(key.scene)
+
+
+def read(s: Scene) -> Patches:
+    return made(_Key(s))
+
+
+def name_rows(s, leaf):
+    return [f"encoder.layer.{i}.{leaf}" for i in s.layers]
+
+
+@truth("patch", "way")
+def way(s: Scene) -> Truth:
+    found = read(s)
+    ends = np.array([found.first, found.second])
+    return Truth([points(), points(), points(x=ends)])
+
+
+@truth("patch", "patched-residual")
+def residual(s: Scene) -> Truth:
+    return Truth([Map(read(s).grid(["embeddings.LayerNorm", *name_rows(s, "output.LayerNorm")]))])
+
+
+@truth("patch", "patched-attention")
+def attention(s: Scene) -> Truth:
+    values = read(s).grid(name_rows(s, "attention.output.dense"))
+    return Truth([Map(np.vstack([np.full((1, values.shape[1]), np.nan), values]))])
+
+
+@truth("patch", "patched-feed-forward")
+def feed_forward(s: Scene) -> Truth:
+    values = read(s).grid(name_rows(s, "output.dense"))
+    return Truth([Map(np.vstack([np.full((1, values.shape[1]), np.nan), values]))])
+
+
+@truth("patch", "patched-heads")
+def heads(s: Scene) -> Truth:
+    found, size = read(s), s.trace.model.config.head_dim
+    count = s.trace.model.config.num_attention_heads
+    parts = [slice(size * i, size * (i + 1)) for i in range(count)]
+    values = np.array([[found.moved(p, part) for part in parts] for p in name_rows(s, "attention.self.context")])
+    return Truth([Map(values)], values)
+
+
+@truth("patch", "patched-moves")
+def moves(s: Scene) -> Truth:
+    found = read(s)
+    values = found.grid(["embeddings.LayerNorm", *name_rows(s, "output.LayerNorm")])
+    reach = np.abs(values).max(axis=0)
+    end = 1.0 if found.has_way else reach.max()
+    far = [int(i) for i in np.argsort(-reach) if reach[i] >= 0.1 * end]
+    shown = list(dict.fromkeys([found.apart, found.token, *far]))[:6]
+    return Truth([points(y=values[:, i]) for i in shown])
