@@ -124,7 +124,7 @@ CASES = {
     },
     "draw_grid": {
         "of the way": lambda c: draw_grid(MATRIX, WORDS, WORDS * 2, c, "ffn", 1.0, of_way=True, unmatched=[1]),
-        "its own unit": lambda c: draw_grid(np.eye(2, 3), ["a", "b"], ["0", "1", "2"], c, "query", 1.0,
+        "its own unit": lambda c: draw_grid(np.eye(2, 3) / 50, ["a", "b"], ["0", "1", "2"], c, "query", 1.0,
                                        of_way=False, slanted=False),
     },
     "draw_moves": {

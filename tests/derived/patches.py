@@ -35,7 +35,9 @@ class Patches:
         likely = [i for i in best if max(row[i] for row in shares) >= 0.01] or [*best]
         rise = {i: scores[0][i] - scores[1][i] for i in likely}
         word = max(likely, key=rise.get)
-        return word, min((i for i in likely if i != word), key=rise.get)
+        other = min([i for i in likely if i != word] or [word], key=rise.get)
+        self.shares = [row[i] for i in (word, other) for row in shares]
+        return word, other
 
     def measure(self, trace):
         if self.words:
@@ -72,11 +74,12 @@ def name_rows(s, leaf):
     return [f"encoder.layer.{i}.{leaf}" for i in s.layers]
 
 
-@truth("patch", "way")
+@truth("patch", "patched-way")
 def way(s: Scene) -> Truth:
     found = read(s)
     ends = np.array([found.first, found.second])
-    return Truth([points(), points(), points(x=ends)])
+    told, may = (found.shares, found.words) if found.words else ((), ())  # a word without a name is told by its id
+    return Truth([points(), points(), points(x=ends)], ends[:, None], told=told, may=may)
 
 
 @truth("patch", "patched-residual")

@@ -26,6 +26,7 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.second import WITH_CHANGES
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
+from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.pictures import write_picture
 from bertviz_core.ui.views.patch_both import (
     DIRECTION,
@@ -70,7 +71,11 @@ def show_sentences(view: View) -> bool:
         _offer_noise(view)
         return False
     heading = Heading("Two sentences, one difference", _tell_words(both), r"m = " + write_measure(both), "")
-    with open_card(view, ATTENTION, heading, str(both.measure.cell), name="sentences"):
+    with open_card(view, ATTENTION, heading, str(both.measure.cell), name="sentences") as tools:
+        source, target = read_values(both)
+        names = [both.source.name, both.target.name]
+        with tools:
+            show_values("patched-way", Values(np.array([[source], [target]]), names, [tell_measured(both)]))
         _choose(view, both)
         rows, way = st.columns([62, 38], gap="medium")
         with rows:
@@ -78,11 +83,9 @@ def show_sentences(view: View) -> bool:
             if told := _tell_unmatched(both):
                 st.caption(told)
         with way:
-            source, target = read_values(both)
-            chart = draw_way(
-                {both.source.name: source, both.target.name: target}, view.colors, view.colors.kinds[ATTENTION]
-            )
-            show_chart(chart, "way", f"The measure in both passes: {tell_measured(both)}")
+            marks = dict(zip(names, (source, target), strict=True))
+            chart = draw_way(marks, view.colors, view.colors.kinds[ATTENTION])
+            show_chart(chart, "patched-way", f"The measure in both passes: {tell_measured(both)}")
             if told := tell_token(view, both):
                 st.caption(escape_markdown(told))
     return True
