@@ -125,7 +125,7 @@ CASES = {
     "draw_grid": {
         "of the way": lambda c: draw_grid(MATRIX, WORDS, WORDS * 2, c, "ffn", 1.0, of_way=True, unmatched=[1]),
         "its own unit": lambda c: draw_grid(np.eye(2, 3) / 50, ["a", "b"], ["0", "1", "2"], c, "query", 1.0,
-                                       of_way=False, slanted=False),
+                                       of_way=False, slanted=False, unmatched=[1]),
     },
     "draw_moves": {
         "two": lambda c: draw_moves(
