@@ -42,6 +42,9 @@ SCENES = {
 }
 
 
+ANSWERS = "cls.predictions.probs", "classifier.probs", "qa_outputs.start.probs", "cls.seq_relationship.probs"
+
+
 def grouped(name):
     """All that looks at one scene runs in one process, where it is made once."""
     group = pytest.mark.xdist_group("base_sized" if name == BASE else f"pages: {name}")
@@ -115,6 +118,8 @@ def test_every_page_opens(scene):
 
 def test_every_page_has_a_picture_and_a_formula(scene):
     for name, page in scene.items():
+        if name == "patch" and not any(answer in page.view.trace for answer in ANSWERS):
+            continue  # there is nothing to measure
         assert page.charts or page.pictures or name in ("overview", "formulas", "learn"), name
         assert page.formulas or name in ("overview", "learn"), name
     assert "bertviz.canvas" in scene["overview"].components and not scene["overview"].charts  # a page without Plotly

@@ -81,6 +81,11 @@ def _run_second(outcome, says, view):
     return bv.run(trace.model, view.text, view.pair, pad_to=len(trace.tokens), masked=[*hidden, words[-1]])
 
 
+def name(tokens, i):
+    """With its position where it stands twice."""
+    return f"“{tokens[i]}” at position {i}" if tokens.count(tokens[i]) > 1 else tokens[i]
+
+
 @lru_cache(maxsize=1)
 def two(scene):
     return Two(scene)
@@ -95,7 +100,8 @@ def _(scene):
 def _(scene):
     found = two(scene)
     (i, j), layers = found.pairs[found.main], scene.config.num_hidden_layers
-    values = {"one": found.one.tokens[i], "other": found.other.tokens[j], "end": found.angles[-1, found.main]}
+    names = (name(trace.tokens, at) for trace, at in ((found.one, i), (found.other, j)))
+    values = {**dict(zip(("one", "other"), names, strict=True)), "end": found.angles[-1, found.main]}
     return Truth({**values, "where": f"after layer {layers - 1}"})
 
 

@@ -98,12 +98,17 @@ PHRASES = {
         "training_fields": ["its LM head alone"],
     },
     "the rule by which a story goes, and its sentences: test_story_said.py compares them with the parts": {
-        "story": ["the largest part", "along a largest part",
+        "story": [" lead, back along the largest operand? ", "along a largest part",
                   "the part that counts most",
-                  "in a sum the largest in size", "the score that moves the result most",
-                  "the way follows the largest parts", "Only the tokens on the way, of "],
+                  "in a sum the largest in size", "the score that moves the result most"],
+        "story_hidden": ["The largest operand at each step is not the cause.", "Only the tokens on the way, of ",
+                         " A token that moves the number much need not be on the way: the way follows the largest "
+                         "parts, and the number has thousands of them. "],
         "story_words": ["a score that moves it most", "No other score{depends} moves {name} ", "the largest",
                         "one of the largest", "the largest in size{depends}"],
+    },
+    "compared with a pass for each token by test_story_hidden.py": {
+        "story_hidden": ["none moves it more than **", " moves it most"],
     },
     "compared with two passes by test_documents_page.py": {
         "documents_differences": ["In BERT that alone moves a logit", "another best word at ",
