@@ -101,7 +101,8 @@ def test_another_process_loads_the_model_by_its_name(model, tmp_path):
     command = [sys.executable, "-c", script, tmp_path / "trace", tmp_path / "probs.npy"]
     done = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == model.digest
-    np.testing.assert_array_equal(np.load(tmp_path / "probs.npy"), bv.run(model, TEXT)[PROBS])
+    # That process may have more threads, which sum a product in another order.
+    np.testing.assert_allclose(np.load(tmp_path / "probs.npy"), bv.run(model, TEXT)[PROBS], rtol=1e-4, atol=1e-9)
 
 
 def test_a_pickle_of_a_model_that_became_another_one_is_refused(tmp_path, monkeypatch):

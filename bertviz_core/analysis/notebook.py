@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from bertviz_core.analysis.printed import Verdict, find_resolution, judge_print
 from bertviz_core.analysis.walk import sample_function
@@ -22,7 +20,6 @@ _COMPARED = (
     "max_position_embeddings", "type_vocab_size", "hidden_act", "layer_norm_eps",
 )  # fmt: skip
 _SUMMARIZED = 1000  # numbers up to which PyTorch prints all
-_WRITTEN = re.compile(r"-?\d+\.\d*(?:e[-+]\d+)?|-?inf|nan")
 _SINGLE = 2.0**-22  # of an input x: how far GELU may be off in single precision, where 1 + erf(x) nearly cancels
 
 
@@ -50,8 +47,14 @@ def _list_printed(*sizes: int) -> list[list[int]]:
 
 
 def print_as_pytorch(values: np.ndarray) -> tuple[str, ...]:
-    """Each of the printed numbers as PyTorch writes it in single precision: with four decimals, or all as powers."""
-    return tuple(_WRITTEN.findall(str(torch.from_numpy(values.astype(np.float32)))))
+    """Each of the printed numbers as PyTorch writes it in single precision: with four decimals, or all as powers.
+
+    By its rule, and not by itself: how it prints can be set, for all threads of a process at once.
+    """
+    single = values.astype(np.float32).ravel()
+    sizes = np.abs(single[np.isfinite(single) & (single != 0)]).astype(np.float64)
+    powers = sizes.size > 0 and (sizes.max() / sizes.min() > 1000 or sizes.max() > 1e8 or sizes.min() < 1e-4)
+    return tuple(f"{x:.4e}" if powers else f"{x:.4f}" for x in single.tolist())
 
 
 @dataclass(frozen=True, eq=False)
