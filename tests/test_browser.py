@@ -102,7 +102,8 @@ def test_every_page_is_whole_and_keeps_the_choice_on_every_screen(chromium, serv
             app.follow(info.title)
             found[info.name] = app.page.evaluate(BLEMISHES) + list_violations(app.page)
             assert {key: app.query.get(key) for key in choice} == choice
-            assert app.chosen() == chosen
+            beside = info.section == "Two passes"  # where a field for the other pass stands in their place
+            assert app.chosen() == (chosen[2:] if beside else chosen)
             assert app.find(':--main img[src="x"], :--main script').count() == 0
             enter_first_picture(app)
         assert {name: blemishes for name, blemishes in found.items() if blemishes} == {}

@@ -51,17 +51,52 @@ class Two:
             ]
             return [*self.one.model.labels], *rows, None
         if "qa_outputs" in self.one:
-            return None
+            return self._spans()
         if "cls.seq_relationship.probs" in self.one and all(1 in t.encoding.segments for t in (self.one, self.other)):
             rows = [np.asarray(t["cls.seq_relationship.probs"]) for t in (self.one, self.other)]
             return ["B follows A", "B is a random sentence"], *rows, None
         return self._words(*pair) if pair and "cls.predictions.probs" in self.one else None
+
+    def _spans(self):
+        """The five best spans of either pass, each beside that between the matched tokens of the other."""
+        there, here, found = dict(self.pairs), {j: i for i, j in self.pairs}, {}
+        for span in rank_spans(self.one):
+            found.setdefault((span, carry(span, there)), join(self.one, span))
+        for span in rank_spans(self.other):
+            found.setdefault((carry(span, here), span), join(self.other, span))
+        rows = [
+            np.array([span_share(trace, spans[side]) for spans in found])
+            for side, trace in enumerate((self.one, self.other))
+        ]
+        return [*found.values()], *rows, None
 
     def _words(self, i, j):
         tokenizer = self.one.model.tokenizer
         names = [tokenizer.token(k) or f"id {k}" for k in range(self.one.model.config.vocab_size)]
         rows = [t.recomputed(f"cls.predictions.probs[token={k}]") for t, k in ((self.one, i), (self.other, j))]
         return names, *rows, (i, j)
+
+
+def rank_spans(trace):
+    coding, special = trace.encoding, {"[CLS]", "[SEP]", "[PAD]"}
+    rows = zip(coding.tokens, coding.segments, coding.mask, strict=True)
+    inside = [i for i, (token, second, real) in enumerate(rows) if second and real and token not in special]
+    scores = np.asarray(trace["qa_outputs.spans"])
+    return sorted([(i, j) for i in inside for j in inside if 0 <= j - i < 30], key=lambda s: (-scores[s], s))[:5]
+
+
+def carry(span, matched):
+    start, end = (matched.get(i) for i in span)
+    return None if start is None or end is None or end < start else (start, end)
+
+
+def join(trace, span):
+    return trace.model.tokenizer.decode(trace.encoding.ids[span[0] : span[1] + 1])
+
+
+def span_share(trace, span):
+    sides = zip(("start", "end"), span or (), strict=False)
+    return float(np.prod([float(trace[f"qa_outputs.{side}.probs"][i]) for side, i in sides])) if span else np.nan
 
 
 def _run_second(outcome, says, view):
@@ -122,14 +157,15 @@ def _(scene, name):
 def _(scene, name):
     found, side = two(scene), int(name.endswith("second"))
     names, *rows, at = found.answers()
-    best = int(rows[side].argmax())
+    best = int(np.nanargmax(rows[side]))
     tied = {names[k] for k in np.flatnonzero(rows[side] == rows[side][best])}
+    known = ~np.isnan(rows[side])
     trace = (found.one, found.other)[side]
     token = at and trace.tokens[at[side]]
     if at and trace.tokens.count(token) > 1:
         token = f"“{token}” at position {at[side]}"
     values = {"what": tied, "share": float(rows[side][best]), "token": token or ""}
-    return Truth(values, "HIGHEST", rows[side], best)
+    return Truth(values, "HIGHEST", np.asarray(rows[side])[known], int(known[:best].sum()))
 
 
 @oracle("farthest apart", "none farther apart")
