@@ -7,9 +7,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
-from bertviz_core.ui.frame import state
+from bertviz_core.ui.frame import shell, state
 from bertviz_core.ui.frame.keys import AGAINST, PAIRS, WITH
 from bertviz_core.ui.frame.second import get_second, tell_refused
+from bertviz_core.ui.frame.site import get_page
 from tests.factory import random_checkpoint
 
 APP = str(Path(__file__).parents[1] / "app.py")
@@ -116,3 +117,20 @@ def test_a_model_of_other_sizes_gives_no_numbers(tmp_path):
     at = opened(against=other, changes=f"{LAST}:from")
     told = " ".join(each.value for each in at.warning).replace("\\", "")
     assert not at.session_state["view"].outcome.changed and "other pass" in told
+
+
+def test_a_long_second_sentence_makes_a_page_of_two_passes_costly(monkeypatch):
+    view = opened().session_state["view"]
+    for name in ("are_many_open", "is_step_costly"):
+        monkeypatch.setattr(shell, name, lambda: False)
+    # The last but one is refused, the last is this sentence's own pass.
+    for asked, costly in {
+        "": False,
+        DOCTOR: False,
+        "word " * 300: True,
+        "word " * 600: False,
+        "changes:": False,
+    }.items():
+        monkeypatch.setattr(state, "read", lambda key, asked=asked: asked)
+        assert shell._is_costly(get_page("compare"), view) == costly, asked[:20]
+        assert not shell._is_costly(get_page("attention"), view)

@@ -15,8 +15,10 @@ from bertviz_core.errors import BertvizError, BusyError, InputError
 from bertviz_core.formula.texts import join_words, name_token
 from bertviz_core.tracing.changes import Listed, check_changes, read_changes, write_changes
 from bertviz_core.tracing.identity import name_pass
+from bertviz_core.tracing.inputs import encode
 from bertviz_core.tracing.matching import match_tokens, read_pairs, write_pairs
 from bertviz_core.tracing.remember import remember
+from bertviz_core.tracing.store import is_long
 from bertviz_core.tracing.taken import Pairs, is_taken
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import choices, state
@@ -97,6 +99,17 @@ def get_hidden(view: View, *, by_place: bool = False) -> Second | None:
     hidden = (*view.masked, words[-1])
     trace = get_store().get(after.model, view.text, view.pair, len(after.tokens), hidden)
     return match_by_hand(after, trace, f"{name_token(after.tokens, words[-1])} hidden", by_place=by_place)
+
+
+def is_second_long(view: View) -> bool:
+    """Whether a sentence that is set beside that on screen is so long that to draw both is costly."""
+    asked = state.read(WITH)
+    if not asked or asked.startswith(WITH_CHANGES):
+        return False
+    try:
+        return is_long(len(encode(view.trace.model, asked, view.pair)))
+    except BertvizError:  # it is not run
+        return False
 
 
 def match_by_hand(one: Trace, other: Trace, said: str, *, by_place: bool = False) -> Second:

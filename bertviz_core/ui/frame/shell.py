@@ -48,7 +48,7 @@ from bertviz_core.ui.frame.resources import (
     get_store,
     has_model,
 )
-from bertviz_core.ui.frame.second import First, give_numbers
+from bertviz_core.ui.frame.second import First, give_numbers, is_second_long
 from bertviz_core.ui.frame.stepper import show_steppers
 from bertviz_core.ui.frame.streamlit_inside import run_anew_on_reconnect
 from bertviz_core.ui.frame.strip import show_strip
@@ -98,7 +98,7 @@ def _run(show_drawer: Callable[[View], None]) -> None:
         show_lost()
         view = _open_view(info.name, passed)
         open_lesson(view, info.name)
-        with get_line().costly() if _is_costly(view) else nullcontext():
+        with get_line().costly() if _is_costly(info, view) else nullcontext():
             with kept_usable(view.trace):
                 _run_page(info, page)  # before the rest of the frame: what is sent first is drawn first
             _fill_bar(bar, info, view, asked)
@@ -214,9 +214,10 @@ def _fill_bar(bar: Bar, info: site.PageInfo, view: View, asked: Asked) -> None:
         what_if.show_what_if(view.outcome.after, view.chosen)
 
 
-def _is_costly(view: View) -> bool:
+def _is_costly(info: site.PageInfo, view: View) -> bool:
     """Whether what is drawn takes much longer than usual, so that it waits for its lane and others need not."""
-    return is_long(len(view.trace.tokens)) or are_many_open() or is_step_costly()
+    second = info.of_two and is_second_long(view)
+    return is_long(len(view.trace.tokens)) or second or are_many_open() or is_step_costly()
 
 
 def open_page(

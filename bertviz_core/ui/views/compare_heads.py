@@ -136,7 +136,7 @@ def _render_pair(
     drawn = "".join(_render_map(view, each, end, alone) for each in maps)
     name = f'aria-label="layer {layer}, head {head}: {told} of its attention moves"'
     return (
-        f'<button data-cell="{cell}" {name}><b>{layer}.{head}</b><small>{told}</small>'
+        f'<button data-cell="{cell}" {name}><b>layer {layer}, head {head}</b><small>{told}</small>'
         f'<span class="bv-maps">{drawn}</span></button>'
     )
 
