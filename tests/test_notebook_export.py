@@ -37,6 +37,13 @@ for path in sys.argv[1:]:
 """
 
 
+@pytest.fixture(autouse=True)
+def prints():
+    """The notebook settles how PyTorch prints: in a kernel of its own, and not for the tests that run after it here."""
+    yield
+    torch.set_printoptions(profile="default")
+
+
 @pytest.fixture(scope="module")
 def checkpoints(tmp_path_factory):
     """One file, several files, and another kind of head; all sizes differ."""

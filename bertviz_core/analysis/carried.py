@@ -133,7 +133,8 @@ class _Way:
             own = torch.ones((), dtype=torch.float64, requires_grad=True)
             result = Carry(self.doubled, leaves, own).read(step.expr, at)
             wanted = [*leaves.values(), own]
-            slopes = torch.autograd.grad(result, wanted, slope.expand(result.shape), allow_unused=True)
+            # Of the sum, and not of the result with its slope beside it, for which PyTorch first imports SymPy (0.3 s).
+            slopes = torch.autograd.grad((result * slope).sum(), wanted, allow_unused=True)
         *of_leaves, of_own = (torch.zeros_like(x) if s is None else s for x, s in zip(wanted, slopes, strict=True))
         self._add_own(step, float(of_own))
         for address, found in zip(leaves, of_leaves, strict=True):
