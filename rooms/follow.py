@@ -15,6 +15,7 @@ from rooms.state import tell_phones
 from rooms.store import Rooms
 
 LOOK_S = 0.3  # between two looks at the store
+NOTE_S = 3.0  # between two notes of who leads here
 SWEEP_S = 60.0
 BEAT_S = 10.0  # of silence at most: what stands between takes a silent connection for a dead one
 MOST_LISTENERS, MOST_OF_ONE = 1_000, 750  # of a process, and of one address; more are told to ask instead
@@ -124,6 +125,7 @@ class Follower:
 
     async def _look(self) -> None:
         swept = time.monotonic() - SWEEP_S  # a server that was away may have missed the end of a room
+        noted = time.monotonic()
         while True:
             await asyncio.sleep(LOOK_S)
             for channel in self._channels.values():
@@ -132,6 +134,9 @@ class Follower:
             with suppress(StoreError, RefusedError):  # the store may be away for a while; it is asked again
                 if self._channels:
                     await self._compare()
+                if time.monotonic() - noted > NOTE_S:
+                    noted = time.monotonic()
+                    await self._call(Rooms.note_led)
                 if time.monotonic() - swept > SWEEP_S:
                     swept = time.monotonic()
                     await self._call(Rooms.sweep)

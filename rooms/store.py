@@ -16,11 +16,11 @@ from rooms.codes import hide, make_code, make_secret
 from rooms.course import Course, begin, read_course
 from rooms.database import Cursor, Database
 from rooms.errors import RefusedError
+from rooms.places import find_spare, list_held, list_idle
 from rooms.plan import Plan, read_plan
 
 MOST_ROOMS, MOST_OF_ONE = 300, 12  # of all, and of one visitor who opens them; all who have no name are one
 MOST_OF_ADDRESS = 75  # of all who come from there, whatever names they make up
-SPARE_S = 600.0  # after which a room that nobody has come to gives way, where there are MOST_ROOMS
 MOST_PHONES = 500  # in a room
 LONGEST_S = 24 * 3600.0
 _TRIES = 20  # codes, until a free one is found
@@ -37,13 +37,9 @@ SCHEMA = (
     "phone TEXT NOT NULL, answer TEXT NOT NULL, PRIMARY KEY (code, question, vote, phone))",
     "CREATE TABLE IF NOT EXISTS sources (code TEXT PRIMARY KEY, address TEXT NOT NULL, "
     "opened DOUBLE PRECISION NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS led (code TEXT PRIMARY KEY, seen DOUBLE PRECISION NOT NULL)",
 )
-TABLES = ("answers", "phones", "sources", "rooms")
-_SPARE = (
-    "SELECT rooms.code FROM rooms JOIN sources ON sources.code = rooms.code WHERE version = 1 AND opened < ? "
-    "AND NOT EXISTS (SELECT 1 FROM phones WHERE phones.code = rooms.code) ORDER BY "
-    "(SELECT COUNT(*) FROM sources AS others WHERE others.address = sources.address) DESC, opened LIMIT 1"
-)
+TABLES = ("answers", "phones", "sources", "led", "rooms")
 
 Votes = Mapping[tuple[int, int], Mapping[str, int]]  # by question and vote, how often each answer was given
 
@@ -73,6 +69,7 @@ class Rooms:
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database, self._clock = database, clock
         self._plans: OrderedDict[str, Plan] = OrderedDict()  # by secret, which no two rooms share
+        self._led = dict[str, float]()  # when rooms were last led here, by code, until that is noted
         database.prepare(SCHEMA)
 
     def open(self, plan: Plan, opener: str, ends: float, address: str = "") -> Opened:
@@ -98,20 +95,23 @@ class Rooms:
         raise RefusedError("No code for a class is free. Try again.", 503)
 
     def _make_place(self, cursor: Cursor, by: str, at: str) -> None:
-        """For one more room. Where there are all that there may be, one that nobody has come to gives way, first of the
-        address that has most. Raises RefusedError.
+        """For one more room. Where there are all that there may be of this visitor, of this address, or of all, one of
+        these gives way. Raises RefusedError where all of them are in use.
         """
-        own = _count(cursor, "SELECT COUNT(*) FROM rooms WHERE opener = ?", by)
-        near = _count(cursor, "SELECT COUNT(*) FROM sources WHERE address = ?", at)
-        if own >= MOST_OF_ONE:
-            raise RefusedError(f"You have {own} classes open: end one before you start another.", 429)
-        if near >= MOST_OF_ADDRESS:
-            raise RefusedError(f"From your address {near} classes are open: one must end before another starts.", 429)
-        if _count(cursor, "SELECT COUNT(*) FROM rooms") >= MOST_ROOMS:
-            spare = cursor.execute(_SPARE, (self._clock() - SPARE_S,)).fetchone()
+        held, now = list_held(cursor), self._clock()
+        own, near = [each for each in held if each.opener == by], [each for each in held if each.address == at]
+        for rooms, most, refusal in (
+            (own, MOST_OF_ONE, f"You lead {len(own)} classes: end one before you start another."),
+            (near, MOST_OF_ADDRESS, f"From your address {len(near)} classes are led: try again in two minutes."),
+            (held, MOST_ROOMS, f"This server has {len(held)} classes that are led: try again in two minutes."),
+        ):
+            if len(rooms) < most:
+                continue
+            spare = find_spare(rooms, now)
             if spare is None:
-                raise RefusedError(f"This server has {MOST_ROOMS} classes open: try again in ten minutes.", 429)
-            _take_out(cursor, spare[0])
+                raise RefusedError(refusal, 429)
+            _take_out(cursor, spare)
+            return
 
     def read(self, code: str) -> Room:
         """A room. Raises RefusedError where there is none."""
@@ -194,16 +194,37 @@ class Rooms:
             _take_out(cursor, code)
         self._database.tidy()
 
+    def note_led(self) -> None:
+        """Note which rooms are led here, where other processes see it. Who leads asks each second, and waits for nobody
+        who writes.
+        """
+        led, self._led = self._led, {}
+        if not led:
+            return
+        with self._database.transact() as cursor:
+            for code, seen in led.items():
+                cursor.execute(
+                    "INSERT INTO led SELECT code, ? FROM rooms WHERE code = ? "
+                    "ON CONFLICT (code) DO UPDATE SET seen = excluded.seen",
+                    (seen, code),
+                )
+
     def sweep(self) -> None:
-        """Take rooms out whose time is over."""
+        """Take rooms out whose time is over, and those that nobody uses."""
+        self.note_led()
         with self._database.look() as cursor:
-            cursor.execute("SELECT code FROM rooms WHERE ends <= ?", (self._clock(),))
-            over = [code for (code,) in cursor.fetchall()]
-        for code in over:
-            with self._database.transact() as cursor:
+            over = self._list_over(cursor)
+        if not over:
+            return
+        with self._database.transact() as cursor:
+            for code in self._list_over(cursor):  # by now somebody may have come
                 _take_out(cursor, code)
-        if over:
-            self._database.tidy()
+        self._database.tidy()
+
+    def _list_over(self, cursor: Cursor) -> set[str]:
+        now = self._clock()
+        cursor.execute("SELECT code FROM rooms WHERE ends <= ?", (now,))
+        return {code for (code,) in cursor.fetchall()}.union(list_idle(list_held(cursor), now))
 
     def close(self) -> None:
         """Let go of the database."""
@@ -215,6 +236,7 @@ class Rooms:
         cursor.execute("SELECT 1 FROM rooms WHERE code = ? AND secret = ?", (code, hide(secret)))
         if cursor.fetchone() is None:
             raise RefusedError("Only who has opened this class can lead it. Open it by its own link again.", 403)
+        self._led[code] = self._clock()
         return room
 
     def _read(self, cursor: Cursor, code: str, held: str = "") -> Room:

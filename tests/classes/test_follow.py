@@ -9,6 +9,7 @@ from rooms import follow
 from rooms.errors import RefusedError
 from rooms.follow import AT_ONCE, Follower
 from rooms.opening import open_rooms
+from rooms.places import list_held
 from rooms.store import Rooms
 from tests.classes.plans import PLAN
 from tests.loops import run_alone
@@ -113,3 +114,27 @@ def test_one_address_leaves_room_for_listeners_of_others(store, monkeypatch):
         return follower._listeners
 
     assert not run_alone(listen())
+
+
+def test_who_leads_is_noted_where_other_processes_see_it(store, monkeypatch):
+    monkeypatch.setattr(follow, "NOTE_S", 0.02)
+    monkeypatch.setattr(follow, "LOOK_S", 0.01)
+    opened = store._rooms.open(PLAN, "", 4e9)
+
+    def list_led():
+        with store._rooms._database.look() as cursor:
+            return [room.code for room in list_held(cursor) if room.seen is not None]
+
+    async def lead():
+        async def call(method, *given):
+            return method(store._rooms, *given)
+
+        Follower(call).begin()
+        store._rooms.look(opened.code, opened.secret)
+        for _ in range(500):
+            await asyncio.sleep(0.01)
+            if list_led():
+                break
+        return list_led()
+
+    assert run_alone(lead()) == [opened.code]

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from rooms import store
+from rooms import places, store
 from rooms.codes import LETTERS, is_code
-from rooms.course import go
+from rooms.course import FEWEST, go
 from rooms.errors import RefusedError
 from rooms.plan import LARGEST, Plan
 from rooms.store import MOST_OF_ONE, NO_ROOM, TABLES, Rooms
@@ -164,6 +164,12 @@ def test_a_locked_room_lets_nobody_else_in_and_hears_who_is_in(rooms):
     assert rooms.count(code) == (2, {(0, 1): {"0": 1}})
 
 
+def lead(rooms, *codes):
+    for code in codes:
+        rooms.look(code, SECRETS[code])
+    rooms.note_led()
+
+
 def test_the_store_cannot_be_filled(rooms, monkeypatch):
     monkeypatch.setattr(store, "MOST_PHONES", 3)
     monkeypatch.setattr(store, "MOST_ROOMS", MOST_OF_ONE + 2)
@@ -174,7 +180,7 @@ def test_the_store_cannot_be_filled(rooms, monkeypatch):
         rooms.enter(code)
     for _ in range(MOST_OF_ONE):
         open_room(rooms, "somebody")
-    with pytest.raises(RefusedError, match="You have"):
+    with pytest.raises(RefusedError, match="You lead"):
         open_room(rooms, "somebody")
     open_room(rooms, "somebody else")
     with pytest.raises(RefusedError, match="This server has"):
@@ -193,21 +199,68 @@ def test_who_makes_up_names_leaves_rooms_to_who_comes_from_elsewhere(rooms, monk
     open_room(rooms, "made up 6", address="a stranger's")
 
 
-def test_where_all_rooms_are_open_an_old_one_that_nobody_came_to_gives_way(rooms, clock, monkeypatch):
-    monkeypatch.setattr(store, "MOST_ROOMS", 5)
-    prepared = open_room(rooms, address="a school's").code
-    entered, begun, *idle = [open_room(rooms, address="a stranger's").code for _ in range(4)]
-    rooms.enter(entered)
-    move(rooms, begun, "next")
+def test_a_program_at_a_schools_address_keeps_no_teacher_from_starting_a_class(rooms, clock, monkeypatch):
+    monkeypatch.setattr(store, "MOST_OF_ADDRESS", 8)
+    lesson = open_room(rooms, "a teacher", address="the school's").code
+    lead(rooms, lesson)
+    for _ in range(FEWEST):
+        rooms.enter(lesson)
+    alike = {"unseen": [], "led": [], "with a phone": []}
+    for how, codes in alike.items():
+        for i in range(20):
+            clock.now += places.LOBBY_S / 6
+            code = open_room(rooms, f"made up {i}", address="the school's").code
+            codes.append(code)
+            if how != "unseen":
+                lead(rooms, *(each for each in codes if is_open(rooms, each)))
+            if how == "with a phone":
+                rooms.enter(code)
+        clock.now += places.LOBBY_S / 6
+        lobby = open_room(rooms, "another teacher", address="the school's").code
+        lead(rooms, lobby)
+        for i in range(5):  # until the students come
+            clock.now += places.LOBBY_S / 6
+            codes.append(open_room(rooms, f"made up {i}", address="the school's").code)
+            lead(rooms, lobby, lesson)
+        assert is_open(rooms, lobby) and is_open(rooms, lesson), how
+        rooms.end(lobby, SECRETS[lobby])
+
+
+def test_where_all_rooms_are_open_one_that_nobody_uses_gives_way(rooms, clock, monkeypatch):
+    monkeypatch.setattr(store, "MOST_ROOMS", 7)
+    school = {"opener": "a teacher", "address": "a school's"}
+    lesson, left, prepared = [open_room(rooms, ends=START + 1e5, **school).code for _ in range(3)]
+    strange = [open_room(rooms, f"made up {i}", START + 1e5, "a stranger's").code for i in range(4)]
+    paired, led, *unseen = strange
+    unseen.sort()  # opened at the same moment
+    for code, phones in ((lesson, FEWEST), (left, FEWEST), (paired, 1)):
+        for _ in range(phones):
+            rooms.enter(code)
+    lead(rooms, left, prepared)
     with pytest.raises(RefusedError, match="This server has"):
         open_room(rooms, address="another school's")
-    clock.now += store.SPARE_S + 1
-    for _ in idle:
-        open_room(rooms, address="another school's")
-    assert [is_open(rooms, code) for code in (prepared, entered, begun, *idle)] == [True, True, True, False, False]
-    open_room(rooms, address="another school's")  # the last one that may: that which was prepared
+    for seconds in (places.LEFT_S - places.LOBBY_S, places.LOBBY_S, 1):
+        clock.now += seconds
+        lead(rooms, lesson, paired, led)
+    for gone in (*unseen, prepared, left, led, paired):
+        new = open_room(rooms, "", START + 1e5, "another school's").code
+        lead(rooms, new)
+        assert not is_open(rooms, gone), (gone, unseen, prepared, left, led, paired)
     with pytest.raises(RefusedError, match="This server has"):
         open_room(rooms, address="another school's")
+    assert is_open(rooms, lesson)
+
+
+def test_a_room_that_nobody_uses_is_over_before_its_day(rooms, clock):
+    left, led, came = [open_room(rooms, ends=START + 1e5).code for _ in range(3)]
+    rooms.enter(came)
+    clock.now += places.IDLE_S - 1
+    lead(rooms, led)
+    rooms.sweep()
+    assert is_open(rooms, left)
+    clock.now += 2
+    rooms.sweep()
+    assert [is_open(rooms, code) for code in (left, led, came)] == [False, True, True]
 
 
 def is_open(rooms, code):
