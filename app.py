@@ -33,11 +33,12 @@ if is_run_of_visitor():
     run_app(show_drawer)
 else:  # the server starts: `streamlit run` looks for an app by this name
     from edge.guard import list_hosts, list_middleware
-    from edge.inside import keep_silent_of_pages
+    from edge.inside import keep_silent_of_pages, tell_little_of_server
     from edge.welcome import welcome
     from rooms.serving import Serving
 
     keep_silent_of_pages()
+    tell_little_of_server()
     hosts = list_hosts()
     classes = Serving(alone=bool(hosts))
     routes = classes.list_routes(st.get_option("server.baseUrlPath"))

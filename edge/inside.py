@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from starlette.types import Message, Send
@@ -21,6 +22,11 @@ from uvicorn.protocols.http import h11_impl
 # What uvicorn raises where the app answers on a connection on which, after the head, no HTTP came: it has said so and
 # closed. Instead: that the answer goes nowhere, as where the browser has gone.
 NotHttp = h11_impl.h11.LocalProtocolError  # pyright: ignore[reportPrivateImportUsage]
+# What the first message of a run says of the machine, by its part.
+_OF_MACHINE = {
+    "environment_info": ("python_version", "server_os", "has_display"),
+    "user_info": ("installation_id", "installation_id_v3", "installation_id_v4"),
+}
 _LONGEST_NUMBER = 10  # bytes, as protobuf writes it
 _FIXED_BYTES = {1: 8, 5: 4}  # of numbers that protobuf writes with so many, by the form of their tags
 
@@ -43,6 +49,32 @@ def keep_silent_of_pages() -> None:
 
 def _say_nothing(_: object) -> None:
     """What stands in for it."""
+
+
+def tell_little_of_server() -> None:
+    """Have the first message of a run say nothing of the machine: where the app lies, its system, Python's version, and
+    names by which the machine is known elsewhere.
+
+    A browser needs of it what names the app, and Streamlit's version. Instead: an option for that.
+    """
+    plain = app_session.AppSession._create_new_session_message  # pyright: ignore[reportPrivateUsage]
+    if not hasattr(plain, "__wrapped__"):
+        setattr(app_session.AppSession, plain.__name__, _leave_out_machine(plain))
+
+
+def _leave_out_machine(plain: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(plain)
+    def create(*given: Any, **named: Any) -> Any:
+        message = plain(*given, **named)
+        told = message.new_session
+        told.main_script_path = PurePath(told.main_script_path).name
+        for part, fields in _OF_MACHINE.items():
+            for field in fields:
+                getattr(told.initialize, part).ClearField(field)
+            getattr(told.initialize, part).SetInParent()  # a browser reads it, also where it is empty
+        return message
+
+    return create
 
 
 # What a browser says.

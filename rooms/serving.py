@@ -26,7 +26,7 @@ from starlette.responses import StreamingResponse as Stream
 from starlette.routing import BaseRoute, Route
 
 from edge.classes import FILES, JOIN, LARGEST_SAID, LEAD, LINK
-from edge.guard import read_visitor
+from edge.guard import LOCAL, read_visitor
 from edge.pace import Pace, name_network
 from edge.streamlit_files import find_static
 from rooms.codes import SECRET, is_code
@@ -171,7 +171,8 @@ class Serving:
         return JSONResponse(dict(zip(("kept", "answered", "phones"), told, strict=True)), headers=_NEVER)
 
     async def _tell_lead(self, request: Request) -> Response:
-        return self._show(*await self._call(Rooms.look, request.path_params["code"], _read_secret(request)))
+        seen = await self._call(Rooms.look, request.path_params["code"], _read_secret(request))
+        return self._show(request, *seen)
 
     async def _act(self, request: Request) -> Response:
         code, secret, said = request.path_params["code"], _read_secret(request), await _read_body(request)
@@ -184,10 +185,11 @@ class Serving:
             return JSONResponse({"gone": True}, headers=_NEVER)
         seen = await self._call(Rooms.move, code, secret, version, lambda course: go(course, act, to))
         await self._follower.refresh(code)
-        return self._show(*seen)
+        return self._show(request, *seen)
 
-    def _show(self, room: Room, phones: int, votes: Votes) -> Response:
-        told = {**tell_lead(room, phones, votes), "alone": self._alone, "reach": find_address()}
+    def _show(self, request: Request, room: Room, phones: int, votes: Votes) -> Response:
+        reach = find_address() if _is_at_machine(request) else ""
+        told = {**tell_lead(room, phones, votes), "alone": self._alone, "reach": reach}
         return JSONResponse(told, headers=_NEVER)
 
     async def _write_table(self, request: Request) -> Response:
@@ -234,6 +236,11 @@ async def _read_body(request: Request) -> dict[str, Any]:
 
 def _name_client(request: Request) -> str:
     return request.client.host if request.client else ""
+
+
+def _is_at_machine(request: Request) -> bool:
+    """Whether who asks sits at this machine, and has opened the app by a name that means another one on a phone."""
+    return _name_client(request) in LOCAL and request.url.hostname in LOCAL
 
 
 async def _lead_on(_: Request) -> Response:

@@ -127,18 +127,24 @@ def test_phones_are_not_told_what_is_for_the_projector(room):
     assert not {"tops", "why", "reach", "alone"} & set(room.phone())
 
 
-def test_who_leads_is_told_where_phones_find_the_machine(web, rooms, monkeypatch):
-    room = Class(web, rooms)
+def test_who_leads_at_the_machine_is_told_where_phones_find_it_and_nobody_else(rooms, monkeypatch):
+    def open_at(client, place="localhost:8501", alone=False):
+        app = Starlette(routes=Serving(lambda: rooms, alone=alone).list_routes())
+        with TestClient(app, f"http://{place}", client=(client, 50_000)) as web:
+            told = Class(web, rooms).state().json()
+            return told["reach"], told["alone"]
+
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
         way.connect(("192.0.2.1", 9))
-        assert room.state().json()["reach"] == way.getsockname()[0]
-    assert room.state().json()["alone"] is False
-    with TestClient(Starlette(routes=Serving(lambda: rooms, alone=True).list_routes())) as closed:
-        assert Class(closed, rooms).state().json()["alone"] is True
+        own = way.getsockname()[0]
+    assert open_at("127.0.0.1") == open_at("::1", "127.0.0.1") == (own, False)
+    assert open_at("127.0.0.1", alone=True) == (own, True)
+    assert open_at("192.0.2.7") == open_at("192.0.2.7", "class.example") == ("", False)  # whatever name it says
+    assert open_at("127.0.0.1", "class.example") == ("", False)  # phones find what the projector does
     monkeypatch.setattr(reach, "_ELSEWHERE", ("127.0.0.2", 9))
-    assert room.state().json()["reach"] == ""  # a machine's own name for itself is none for phones
+    assert open_at("127.0.0.1") == ("", False)  # a machine's own name for itself is none for phones
     monkeypatch.setattr(reach, "_ELSEWHERE", ("not an address", 9))
-    assert room.state().json()["reach"] == ""
+    assert open_at("127.0.0.1") == ("", False)
 
 
 def test_few_answers_are_not_shown_before_the_answer_is_told(room):
