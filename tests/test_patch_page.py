@@ -143,3 +143,13 @@ def test_an_address_that_names_no_patch_is_refused(model, where):
 def test_a_special_token_gives_the_place_to_one_that_both_have():
     at = opened(**HE_SHE, token="0")
     assert "words are read at “[MASK]”" in told(at) and "carries" in at.title[0].value
+
+
+def test_where_one_word_alone_is_likely_it_is_compared_with_the_next(model):
+    text = "When in Rome, do as the [MASK] do."
+    at = visit(text=text, token="2")
+    likely = bv.run(model, text)["cls.predictions.probs[token=2]"]
+    assert (likely > 0.01).sum() == 1
+    words = {box.label: box.value for box in at.selectbox}
+    assert model.tokenizer.token(int(likely.argmax())) in {words["Word"], words["Less the word"]}
+    assert words["Word"] != words["Less the word"] and "there is nothing to restore" not in at.title[0].value

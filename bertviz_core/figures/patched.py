@@ -19,6 +19,7 @@ LEAST = 0.05  # of the way, for its number to be written
 _ROW, _SLANT = 26, 0.72  # pixels of a row; how much of a letter a slanted word needs in height
 _WRITTEN = 14  # columns at most in which numbers have room
 _LINE = 14  # pixels from one name of a line to the next
+_NEAR = 0.3  # of the axis: marks between which there is no room for two names
 _PERCENT = {"tickformat": ".0%", "dtick": 0.5}
 _DASHES = ("solid", "solid", "dash", "dot")
 
@@ -179,17 +180,20 @@ def draw_way(marks: Mapping[str, float], colors: Palette, color: str, height: in
         ],
         height,
         colors,
-        annotations=[*_name_marks(names[:2], values, colors)],
+        annotations=[*_name_marks(names[:2], values, 2 * room + high - low, colors)],
         xaxis=set_axis(colors, range=[low - room, high + room], showticklabels=False),
         yaxis=set_axis(colors, range=[-1, 1], showticklabels=False),
     )
 
 
-def _name_marks(names: Sequence[str], values: Sequence[float], colors: Palette) -> Iterator[Spec]:
-    """Above each mark the pass's name, below it the number."""
-    for name, value in zip(names, values, strict=False):
-        yield write_text(name, value, 0, {"size": 12, "color": colors.text}, yshift=22)
-        yield write_text(format_short(value), value, 0, set_font(colors.text), yshift=-22)
+def _name_marks(names: Sequence[str], values: Sequence[float], whole: float, colors: Palette) -> Iterator[Spec]:
+    """Above each mark the pass's name, below it the number; of marks that are near, at their sides. whole: the axis."""
+    near = abs(values[0] - values[1]) < _NEAR * whole
+    left = int(values[1] < values[0])
+    for i, (name, value) in enumerate(zip(names, values, strict=False)):
+        side = {"xanchor": "right" if i == left else "left", "xshift": -4 if i == left else 4} if near else {}
+        yield write_text(name, value, 0, {"size": 12, "color": colors.text}, yshift=22, **side)
+        yield write_text(format_short(value), value, 0, set_font(colors.text), yshift=-22, **side)
 
 
 def _draw_way(ends: Sequence[float], color: str, width: int) -> Spec:

@@ -29,6 +29,7 @@ UNNAMED = ("one pass", "the other")  # the passes, where no one word tells them 
 DIRECTION, MEASURE = Key("direction", RESTORE), Key("measure", "")
 WORD, INSTEAD = Key("patch-word", ""), Key("patch-instead", "")
 _OFFERED = 8  # words of each pass
+_FEWEST = 2  # words, as one is compared with another
 _LIKELY = 0.01  # a word that neither pass finds so probable is not chosen by the rule
 
 
@@ -189,17 +190,17 @@ def choose_words(one: Side, two: Side) -> tuple[int, int]:
     rise = {i: float(rows[one][i] - rows[two][i]) for i in likely}
     asked = [one.trace.model.tokenizer.id(state.read(key).strip()) for key in (WORD, INSTEAD)]
     word = asked[0] if asked[0] is not None else max(likely, key=rise.__getitem__)
-    others = [i for i in likely if i != word] or [word]
-    instead = asked[1] if asked[1] is not None else min(others, key=rise.__getitem__)
+    instead = asked[1] if asked[1] is not None else min((i for i in likely if i != word), key=rise.__getitem__)
     return word, instead
 
 
 def list_words(one: Side, two: Side) -> list[int]:
-    """The words that either pass finds likely, the likeliest of both together first."""
+    """The words that either pass finds likely, at least two, the likeliest of both together first."""
     shares = [side.trace.recomputed(PROBS.fix(token=side.token)) for side in (one, two)]
     best = dict.fromkeys(i for row in shares for i in rank_top(row, _OFFERED))
-    kept = [i for i in best if max(float(row[i]) for row in shares) >= _LIKELY] or list(best)
-    return sorted(kept, key=lambda i: -float(shares[0][i] + shares[1][i]))
+    both = sorted(best, key=lambda i: -float(shares[0][i] + shares[1][i]))
+    kept = [i for i in both if max(float(row[i]) for row in shares) >= _LIKELY]
+    return kept if len(kept) > 1 else both[:_FEWEST]
 
 
 def tell_measured(both: Both) -> str:

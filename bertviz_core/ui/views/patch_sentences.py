@@ -25,6 +25,7 @@ from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.second import WITH_CHANGES
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.pictures import write_picture
@@ -179,10 +180,8 @@ def _render_rows(view: View, both: Both) -> str:
         _render_row(name, side, set(ids))
         for name, side, ids in zip(("from", "into"), (both.source, both.target), marked, strict=True)
     ]
-    return (
-        f'<div class="bv-patched" role="img" aria-label="{escape(_tell_pairs(both))}" style="--count:{most}"><div>'
-        f'{rows[0]}<img alt="" src="{_draw_lines(view, both, most)}">{rows[1]}</div></div>'
-    )
+    inside = f'<div style="--count:{most}">{rows[0]}<img alt="" src="{_draw_lines(view, both, most)}">{rows[1]}</div>'
+    return table_html.write_region(_tell_pairs(both), inside, "bv-patched")
 
 
 def _draw_lines(view: View, both: Both, most: int) -> str:
@@ -199,7 +198,7 @@ def _draw_lines(view: View, both: Both, most: int) -> str:
 
 
 def _tell_pairs(both: Both) -> str:
-    return f"{len(both.pairs)} tokens matched, {len(both.differing)} of them different"
+    return f"Both sentences: {len(both.pairs)} tokens matched, {len(both.differing)} of them different"
 
 
 def _render_row(name: str, side: Side, marked: set[int]) -> str:
