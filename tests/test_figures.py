@@ -45,7 +45,7 @@ from bertviz_core.figures.taken import BarColumn, Squares, draw_bar_columns, dra
 from bertviz_core.figures.texts import Rich
 from bertviz_core.figures.training import draw_loss_along, draw_losses, draw_word_rises
 from bertviz_core.figures.weights import draw_overview, draw_weights
-from bertviz_core.figures.written import draw_written
+from bertviz_core.figures.written import draw_written, draw_written_blocks
 from tests.test_pages import decoded
 from tests.test_vector_figures import VECTORS
 
@@ -97,8 +97,13 @@ CASES = {
         "nothing known, zeros": lambda c: draw_carried(replace(CARRIED, rows=UNKNOWN, chosen=0), c),
     },
     "draw_written": {
-        "two layers": lambda c: draw_written(SIGNED.reshape(2, -1), SIGNED[:2], ("a[x={x},y={y}]", "b[n={n}]"), c, INK),
-        "zeros": lambda c: draw_written(np.zeros((1, 1)), np.zeros(1), ("a[x={x},y={y}]", "b[n={n}]"), c, INK),
+        "two layers": lambda c: draw_written(SIGNED.reshape(2, -1), "a[x={x},y={y}]", c),
+        "many heads": lambda c: draw_written(LARGE[:2, :40], "a[x={x},y={y}]", c),
+        "zeros": lambda c: draw_written(np.zeros((1, 1)), "a[x={x},y={y}]", c),
+    },
+    "draw_written_blocks": {
+        "two layers": lambda c: draw_written_blocks(SIGNED[:2], "b[n={n}]", c, INK),
+        "zeros": lambda c: draw_written_blocks(np.zeros(1), "b[n={n}]", c, INK),
     },
     "draw_methods": {
         "a blank": lambda c: draw_methods(np.array([[1.0, np.nan], [0, -2]]), WORDS[:2], WORDS[:2], ["", "0.50"], c)

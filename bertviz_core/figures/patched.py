@@ -17,7 +17,7 @@ from bertviz_core.formula.numbers import format_short, write_fixed
 
 LEAST = 0.05  # of the way, for its number to be written
 _ROW, _SLANT = 26, 0.72  # pixels of a row; how much of a letter a slanted word needs in height
-_WRITTEN = 14  # columns at most in which numbers have room
+_CELLS, _PERCENT_LONG = 310, 3  # pixels across the cells of a grid, at least; letters of most percentages
 _LINE = 14  # pixels from one name of a line to the next
 _NEAR = 0.3  # of the axis: marks between which there is no room for two names
 _PERCENT = {"tickformat": ".0%", "dtick": 0.5}
@@ -51,8 +51,10 @@ def draw_grid(
     of_way: whether parts of a way; labelled: its rows are named; slanted: columns are words above it; unmatched: the
     columns that no patch reaches, which are framed. What is not known has no cell.
     """
-    written = len(columns) <= _WRITTEN
-    texts = [[write_moved(x, of_way) if written and abs(x) >= LEAST * end else "" for x in row] for row in values]
+    texts = [[write_moved(x, of_way) if abs(x) >= LEAST * end else "" for x in row] for row in values]
+    longest = _PERCENT_LONG if of_way else max((len(text) for row in texts for text in row), default=0)
+    if len(columns) * longest * LETTER > _CELLS:
+        texts = [[""] * len(columns) for _ in rows]
     chart = draw_heatmap(
         values,
         Side("", rows, labelled=labelled),

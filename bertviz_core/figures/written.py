@@ -1,12 +1,24 @@
-"""Who wrote a number: every head's part as a map, the feed-forward blocks' beside it as bars of the same rows."""
+"""Who wrote a number: every head's part as a map with the sums of its rows, the feed-forward blocks' as bars."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from bertviz_core.figures.base import SANS, Chart, Spec, make_chart, name_rows, pack, set_axis, set_font, write_text
+from bertviz_core.figures.base import (
+    SANS,
+    Chart,
+    Spec,
+    leave_room,
+    make_chart,
+    name_rows,
+    pack,
+    set_axis,
+    set_font,
+    write_text,
+)
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich
 from bertviz_core.figures.tints import tint_cell
@@ -14,31 +26,61 @@ from bertviz_core.formula.numbers import format_short
 from bertviz_core.formula.steps import ATTENTION
 
 _ROW, _TOP, _BOTTOM = 28, 26, 22
-_HEADS, _SUMS, _BLOCKS = (0.0, 0.58), 0.7, (0.75, 1.0)  # of the width: the map, where its sums end, the bars
-_SAID = 0.4  # of the largest head: whose number stands in its cell
+_SAID, _SMALL = 0.4, 11  # of the largest head: whose number stands in its cell; pixels of that number
+_WRITTEN, _TICKED = (
+    12,
+    32,
+)  # heads at most whose cells have room for numbers, also on a phone, and for half of the ticks
 
 
-def draw_written(heads: np.ndarray, blocks: np.ndarray, cells: Sequence[str], colors: Palette, color: str) -> Chart:
-    """(layer, head) and (layer,) amounts on scales of their own. cells: the address of a head, with {x} and {y}, and
-    that of a block, with {n}; color: of the blocks."""
+def draw_written(heads: np.ndarray, cells: str, colors: Palette) -> Chart:
+    """(layer, head) amounts, and the sum of each layer's. cells: the address of a head, with {x} and {y}."""
     layers, count = heads.shape
     end = float(np.abs(heads).max(initial=0.0)) or 1.0
-    texts = [format_short(float(x)) for x in blocks]
+    sums = [format_short(float(x)) for x in heads.sum(axis=1)]
+    every = 1 if count <= _WRITTEN else 2 if count <= _TICKED else 4
     return make_chart(
-        [_draw_heads(heads, end, cells[0], colors), _draw_blocks(blocks, texts, cells[1], colors, color)],
-        _ROW * layers + _TOP + _BOTTOM,
+        [_draw_heads(heads, end, cells, colors)],
+        _measure_height(layers),
         colors,
         top=_TOP,
         bottom=_BOTTOM,
-        right=58,
-        bargap=0.4,
-        annotations=[*_write_names(colors), *_write_numbers(heads, end, colors), *_write_sums(heads, texts, colors)],
-        yaxis=name_rows([f"layer {i}" for i in range(layers)], colors),
-        xaxis=set_axis(colors, domain=list(_HEADS), dtick=1 if count <= 16 else 4, range=[-0.5, count - 0.5]),
-        xaxis2=set_axis(
-            colors, domain=list(_BLOCKS), anchor="y", showticklabels=False, zeroline=True, zerolinecolor=colors.faint
-        ),
+        right=leave_room(sums),
+        annotations=[
+            _write_name("heads", colors),
+            *_write_numbers(heads, end, colors),
+            *_write_beside(sums, "sum", colors),
+        ],
+        yaxis=_name_layers(layers, colors),
+        xaxis=set_axis(colors, dtick=every, tickangle=0, range=[-0.5, count - 0.5]),
     )
+
+
+def draw_written_blocks(blocks: np.ndarray, cells: str, colors: Palette, color: str) -> Chart:
+    """(layer,) amounts as bars, one below the other as the rows of `draw_written`. cells: the address of a block, with
+    {n}; color: of the bars."""
+    texts = [format_short(float(x)) for x in blocks]
+    return make_chart(
+        [_draw_blocks(blocks, texts, cells, colors, color)],
+        _measure_height(len(blocks)),
+        colors,
+        top=_TOP,
+        bottom=_BOTTOM,
+        right=leave_room(texts),
+        bargap=0.4,
+        annotations=[_write_name("feed-forward", colors), *_write_beside(texts, "", colors)],
+        yaxis=_name_layers(len(blocks), colors),
+        xaxis=set_axis(colors, showticklabels=False, zeroline=True, zerolinecolor=colors.faint),
+    )
+
+
+def _measure_height(layers: int) -> int:
+    return _ROW * layers + _TOP + _BOTTOM
+
+
+def _name_layers(layers: int, colors: Palette) -> Spec:
+    named = name_rows([f"layer {i}" for i in range(layers)], colors)
+    return {**named, "autorange": False, "range": [layers - 0.5, -0.5]}  # of both charts alike
 
 
 def _draw_heads(heads: np.ndarray, end: float, cells: str, colors: Palette) -> Spec:
@@ -62,7 +104,6 @@ def _draw_blocks(blocks: np.ndarray, texts: Sequence[str], cells: str, colors: P
         "x": pack(blocks),
         "y": list(range(len(blocks))),
         "orientation": "h",
-        "xaxis": "x2",
         "marker": {"color": colors.ink(blocks.tolist(), color)},
         "text": list(texts),
         "textposition": "none",
@@ -72,31 +113,29 @@ def _draw_blocks(blocks: np.ndarray, texts: Sequence[str], cells: str, colors: P
     }
 
 
-def _write_names(colors: Palette) -> list[Spec]:
+def _write_name(name: str, colors: Palette, x: float = 0, **place: Any) -> Spec:
+    """Above the rows, by default at the left."""
     font = {"family": SANS, "size": 12, "color": colors.faint}
-    place = {"xref": "paper", "yref": "paper", "yanchor": "bottom", "yshift": 2}
-    return [
-        write_text("heads", 0, 1, font, xanchor="left", **place),
-        write_text("sum", _SUMS, 1, font, xanchor="right", **place),
-        write_text("feed-forward", _BLOCKS[0], 1, font, xanchor="left", **place),
-    ]
+    where = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "yshift": 2, **place}
+    return write_text(name, x, 1, font, **where)
 
 
 def _write_numbers(heads: np.ndarray, end: float, colors: Palette) -> list[Spec]:
     """The numbers of the largest heads, in their cells."""
     return [
         write_text(
-            f"{x:.1f}".replace("-", "\N{MINUS SIGN}"), head, layer, set_font(tint_cell(x / end, ATTENTION, colors).ink)
+            f"{x:.1f}".replace("-", "\N{MINUS SIGN}"),
+            head,
+            layer,
+            set_font(tint_cell(x / end, ATTENTION, colors).ink, _SMALL),
         )
         for (layer, head), x in np.ndenumerate(heads)
-        if abs(x) >= _SAID * end and heads.shape[1] <= 16
+        if abs(x) >= _SAID * end and heads.shape[1] <= _WRITTEN
     ]
 
 
-def _write_sums(heads: np.ndarray, texts: Sequence[str], colors: Palette) -> list[Spec]:
-    place, font = {"xref": "paper", "xanchor": "right"}, set_font(colors.text)
-    sums = [format_short(float(x)) for x in heads.sum(axis=1)]
-    return [
-        *(write_text(text, _SUMS, i, font, **place) for i, text in enumerate(sums)),
-        *(write_text(text, 1, i, font, xshift=54, **place) for i, text in enumerate(texts)),
-    ]
+def _write_beside(texts: Sequence[str], name: str, colors: Palette) -> list[Spec]:
+    """Numbers in a column of their own right of the rows, and what they are called."""
+    place = {"xref": "paper", "xanchor": "right", "xshift": leave_room(texts) - 4}
+    rows = [write_text(text, 1, i, set_font(colors.text), **place) for i, text in enumerate(texts)]
+    return [*([_write_name(name, colors, 1, **place)] if name else []), *rows]

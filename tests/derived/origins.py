@@ -1,11 +1,16 @@
 """The page that says where a number comes from, transcribed in plain NumPy; hidden tokens by Hugging Face's model."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import torch
 
 from bertviz_core.analysis.attribution import attribute
-from tests.derived.truth import ELSEWHERE, Map, Scene, Truth, best, points, softmax, truth
-from tests.token_parts import transcribe, transcribe_components, transcribe_layers
+from tests.derived.reading import find_numbers
+from tests.derived.stages import roll_out
+from tests.derived.truth import Map, Scene, Truth, best, points, softmax, truth
+from tests.test_value_weighted import weigh_by_hand
+from tests.token_parts import find_reader, transcribe, transcribe_components, transcribe_layers
 
 
 def find_target(s: Scene) -> str:
@@ -88,10 +93,16 @@ def written(s: Scene) -> Truth:
     start, heads, blocks, biases = transcribe_components(s.trace, find_target(s))
     total = start + heads.sum() + blocks.sum() + biases
     return Truth(
-        [Map(heads), points(x=blocks)],
+        [Map(heads)],
         np.column_stack([heads, heads.sum(axis=1), blocks]),
         told=[start, heads.size, heads.sum(), blocks.sum(), biases, total],
     )
+
+
+@truth("where_from", "written-beside")
+def written_blocks(s: Scene) -> Truth:
+    _, _, blocks, _ = transcribe_components(s.trace, find_target(s))
+    return Truth([points(x=blocks, y=range(len(blocks)))])
 
 
 @truth("where_from", "inside")
@@ -103,9 +114,56 @@ def inside(s: Scene) -> Truth:
 
 @truth("where_from", "methods")
 def methods(s: Scene) -> Truth:
-    """The strips are those of `attribute`, which has tests of its own."""
-    found = attribute(s.trace, find_target(s), method="gradients")
-    return Truth([ELSEWHERE], told=[abs(found.gap) / abs(found.recorded)], may=[256])
+    """Every strip by its definition; gradients are those of `attribute`, which has tests of its own."""
+    target = find_target(s)
+    place, parts = int(target.rstrip("]").rpartition("=")[2]), transcribe(s.trace, target)
+    mask, here = s.trace.model.tokenizer.mask_id, read_place(target)
+    known = [i for i in choose_rows(parts) if i in s.real and s.trace.encoding.ids[i] != mask]
+    now, falls = float(softmax(read_row(s))[place]), np.full(len(s.trace.tokens), np.nan)
+    for i in known:
+        falls[i] = np.log(now) - np.log(hide(s, i, place))
+    *_, states = transcribe_layers(s.trace)
+    gradients = attribute(s.trace, target, method="gradients")
+    last = s.layers[-1]
+    values, residual = weigh_by_hand(s.trace, last)
+    strips = {
+        "hidden": falls,
+        "parts": parts[:-1],
+        "gradients": gradients.parts,
+        "length": np.linalg.norm(states[here, :-1], axis=-1),
+        "attention": s[f"encoder.layer.{last}.attention.self.probs"].mean(axis=0)[here],
+        "· value, W": values[here],
+        "· + residual": residual[here],
+        "roll-out": roll_out(s)[-1][here],
+    }
+    rows = {name: amounts + 0 * falls for name, amounts in strips.items()}
+    orders = {name: float(np.corrcoef(rank(row[known]), rank(falls[known]))[0, 1]) for name, row in rows.items()}
+    gap = abs(gradients.gap) / abs(gradients.recorded)
+    return Truth([Strips(rows, orders)], told=[gap, orders["roll-out"]])
+
+
+def read_place(target) -> int:
+    """The token whose last vector the number is read from."""
+    pairs = (part.split("=") for part in target.rstrip("]").partition("[")[2].split(","))
+    return find_reader({axis: int(i) for axis, i in pairs})
+
+
+@dataclass(frozen=True)
+class Strips:
+    """Rows on scales of their own, and beside all but the first the rank correlation with that."""
+
+    rows: dict[str, np.ndarray]
+    orders: dict[str, float]
+
+    def check(self, panel, trace, why) -> None:
+        assert panel.labels == list(self.rows), why
+        for row, amounts in zip(trace["z"], self.rows.values(), strict=True):
+            np.testing.assert_allclose(row, amounts / np.nanmax(np.abs(amounts)), atol=2e-4, err_msg=str(why))
+        _, *told = (text["text"] for text in panel.figure["layout"]["annotations"])
+        assert len(told) == len(self.rows) - 1, why
+        for text, expected in zip(told, list(self.orders.values())[1:], strict=True):
+            (number,) = find_numbers(text)
+            assert number.tells(expected, 1e-7), (why, text, expected)
 
 
 def gap_up(starts, ends) -> list[float]:

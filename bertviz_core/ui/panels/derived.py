@@ -47,12 +47,20 @@ class Origin:
 
 
 @dataclass(frozen=True, eq=False)
+class Second:
+    """Another chart of the same numbers, beside the first, on a phone below it. see: what it shows."""
+
+    chart: Chart
+    see: str
+
+
+@dataclass(frozen=True, eq=False)
 class Derived:
     """What a panel of derived numbers shows of one pass.
 
     name: a short one, for keys and file names; see: a title that says what to see; chart: the cells that it offers, if
     any, are the recorded ones that the drawn numbers are parts or functions of; note: how to read it; table: HTML to
-    stand below; start: the cell that the formula opens; beside: draws what stands beside the chart; sides: the
+    stand below; start: the cell that the formula opens; beside: what stands beside the chart, or draws that; sides: the
     widths of the chart and of that.
     """
 
@@ -65,7 +73,7 @@ class Derived:
     note: str = ""
     table: str = ""
     start: Address | None = None
-    beside: Callable[[], object] | None = None
+    beside: Second | Callable[[], object] | None = None
     sides: tuple[int, int] = (3, 2)
 
 
@@ -103,18 +111,33 @@ def _show(view: View, found: Sequence[Derived]) -> None:
             words = "" if _is_unmoved(found) else tell_words(view).strip()
             if note := " ".join(filter(None, (words, more, last.note))):
                 st.caption(note)
-        if side and last.beside:
+        if side:
             with side:
-                last.beside()
+                _show_beside(view, found)
         if last.table:
             show_passes_html(view, [each.table for each in found])
 
 
+def _show_beside(view: View, found: Sequence[Derived]) -> None:
+    last = found[-1]
+    if isinstance(last.beside, Second):
+        charts = [each.beside.chart for each in found if isinstance(each.beside, Second)]
+        show_passes_chart(view, charts, f"{last.name}-beside", last.beside.see)
+    elif last.beside:
+        last.beside()
+
+
 def _is_unmoved(found: Sequence[Derived]) -> bool:
-    """Whether the passes have the same chart, formula and words: there is nothing to say of which pass these are."""
+    """Whether the passes have the same charts, formula and words: there is nothing to say of which pass these are."""
     first, *others = found
     told = (first.note, first.origin)
-    return all((each.note, each.origin) == told and is_same(first.chart, each.chart) for each in others)
+    return all((each.note, each.origin) == told and _draws_the_same(first, each) for each in others)
+
+
+def _draws_the_same(one: Derived, other: Derived) -> bool:
+    if isinstance(one.beside, Second) and isinstance(other.beside, Second):
+        return is_same(one.chart, other.chart) and is_same(one.beside.chart, other.beside.chart)
+    return is_same(one.chart, other.chart)
 
 
 def _split(meaning: str) -> tuple[str, str]:

@@ -34,6 +34,7 @@ from bertviz_core.ui.views.where_from_question import read_question
 from bertviz_core.ui.walk.origin import find_origins_of
 from bertviz_core.ui.walk.worked_components import LENGTH
 
+_ROLL_OUT = "roll-out"  # its row
 _AFTER = Key("after", -1)  # the layer after which the lengths are looked at
 _LENGTHS = r"x_i = \sum_j x_{i,j} + b_i, \quad \lVert x_{i,j} \rVert"
 _ORDERS = r"\rho = \mathrm{corr}(\mathrm{rank}\, m_j, \mathrm{rank}\, \Delta_j)"
@@ -89,7 +90,7 @@ def list_amounts(view: View, question: Question, found: Methods) -> dict[str, np
         "attention": last.weights[token],
         "· value, W": last.values[token],
         "· + residual": last.residual[token],
-        "roll-out": roll_out_attention(trace)[-1, token],
+        _ROLL_OUT: roll_out_attention(trace)[-1, token],
     }
 
 
@@ -109,10 +110,17 @@ def _draw_methods(view: View, question: Question, found: Found[Methods]) -> None
     blank = np.where(np.isfinite(hidden), 0.0, np.nan)
     rows = np.stack([hidden, *(other + blank for other in others)])
     orders = [correlate_ranks(hidden, other) for other in others]
-    texts = ["", *("" if order is None else write_fixed(order, 2) for order in orders)]
-    chart = draw_methods(rows, list(amounts), name_tokens(view.trace), texts, view.colors)
+    texts = dict(zip(amounts, ("", *("" if order is None else write_fixed(order, 2) for order in orders)), strict=True))
+    chart = draw_methods(rows, list(amounts), name_tokens(view.trace), list(texts.values()), view.colors)
     show_chart(chart, "methods", f"What each method says of each token, for {name_target(view.trace, question.target)}")
-    st.caption(f"{tell_pass(view)}{_tell_gradients(found)} {tell_progress(found, 'the other methods')}")
+    told = (_tell_gradients(found), _tell_roll_out(texts[_ROLL_OUT]), tell_progress(found, "the other methods"))
+    st.caption(f"{tell_pass(view)}Each row has its own scale. {' '.join(filter(None, told))}")
+
+
+def _tell_roll_out(order: str) -> str:
+    """What it leaves out, and how near its order is to that of hiding here, where that is known."""
+    near = f"; its rank correlation with hiding is {order} here" if order else ""
+    return f"Roll-out multiplies attention weights and leaves out values, feed-forward blocks and signs{near}."
 
 
 def _tell_gradients(found: Found[Methods]) -> str:
@@ -127,9 +135,8 @@ def _tell_gradients(found: Found[Methods]) -> str:
             "Take more steps: bv.attribute(trace, target, method='gradients', steps=256)."
         )
     return (
-        "Each row has its own scale. Gradients are integrated from \\[MASK\\] at every token, which hiding uses too; "
-        f"their sum is off by {format_percent(known.gap)}. Roll-out multiplies attention weights: it leaves out "
-        "values, feed-forward blocks and signs."
+        "Gradients are integrated from \\[MASK\\] at every token, which hiding uses too; "
+        f"their sum is off by {format_percent(known.gap)}."
     )
 
 

@@ -8,12 +8,12 @@ import streamlit as st
 from bertviz_core.analysis.attribution import Question
 from bertviz_core.analysis.components import Components
 from bertviz_core.errors import InputError
-from bertviz_core.figures.written import draw_written
+from bertviz_core.figures.written import draw_written, draw_written_blocks
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import FFN
 from bertviz_core.formula.texts import write_count
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
+from bertviz_core.ui.panels.derived import Derived, Origin, Second, Values, derived
 from bertviz_core.ui.views.where_from_question import read_question
 from bertviz_core.ui.walk.origin import find_origins_of
 from bertviz_core.ui.walk.worked_components import BLOCK, HEAD
@@ -41,13 +41,11 @@ def _show(view: View, question: Question) -> Derived:
     found = find_origins_of(view.trace, question).components
     assert found is not None
     heads = found.heads.sum(axis=-1)
-    cells = (_fill(question, HEAD, "layer={y},head={x}"), _fill(question, BLOCK, "layer={n}"))
-    ink = view.colors.cells[FFN]
     layers = range(len(heads))
     return Derived(
         "written",
         "Who wrote it",
-        draw_written(heads, found.blocks, cells, view.colors, ink),
+        draw_written(heads, _fill(question, HEAD, "layer={y},head={x}"), view.colors),
         Origin(
             question.target,
             FFN,
@@ -62,6 +60,11 @@ def _show(view: View, question: Question) -> Derived:
             [*(f"head {i}" for i in range(heads.shape[1])), "heads", "feed-forward"],
         ),
         note=_tell_sum(found),
+        beside=Second(
+            draw_written_blocks(found.blocks, _fill(question, BLOCK, "layer={n}"), view.colors, view.colors.cells[FFN]),
+            "What each feed-forward block wrote",
+        ),
+        sides=(7, 4),
     )
 
 
