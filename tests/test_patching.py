@@ -7,6 +7,7 @@ from transformers import BertForPreTraining
 
 import bertviz_core as bv
 from bertviz_core.analysis import patching
+from bertviz_core.tracing.changes import make_overrides
 from bertviz_core.tracing.matching import match_tokens, read_pairs, write_pairs
 from bertviz_core.tracing.rewrites import Rule
 from bertviz_core.tracing.stacked import run_stacked
@@ -267,3 +268,16 @@ def test_models_of_other_sizes_and_texts_without_a_common_token_are_refused(tmp_
 def test_where_both_passes_measure_the_same_there_is_no_way_to_go(passes):
     found = bv.patch(passes[1], passes[1], "embeddings.sum", MEASURES["logit"])
     assert np.isnan(found.moved)
+
+
+def test_what_a_long_text_puts_is_made_part_by_part(passes, monkeypatch):
+    made = []
+    monkeypatch.setattr(patching, "make_overrides", lambda *given: made.append(given) or make_overrides(*given))
+    pairs = tuple((i, i) for i in range(len(passes[1].tokens)))
+    work = patching.patch_each(*passes, pairs, patching.read_measure(MEASURES["logit"]))
+    parts = []
+    for _ in work:
+        parts.append(len(made))
+        made.clear()
+    heads = passes[1].model.config.num_attention_heads
+    assert max(parts) <= max(heads, len(pairs)) and sum(parts) == (LAYERS * 3 + 1) * len(pairs) + LAYERS * heads

@@ -203,8 +203,9 @@ def patch_each(
     paths = {grid: list_paths(target, grid) for grid in GRIDS}
     known = {grid: np.full((len(rows), _count_columns(target, grid)), np.nan) for grid, rows in paths.items()}
     values = (there or measure).read(source), measure.read(target)
-    work = list(_list_work(source, target, pairs, paths))
-    for done, (grid, row, columns, puts) in enumerate(work, 1):
+    work = list(_list_work(target, pairs, paths))
+    for done, (grid, row, columns) in enumerate(work, 1):
+        puts = [_list_puts(source, target, pairs, grid, row, column) for column in columns]
         cells = run_stacked(target, paths[grid][row], puts, measure.cells)
         known[grid][row, columns] = measure.put_together(cells)
         grids = {name: Grid(lock(known[name].copy()), paths[name]) for name in GRIDS}
@@ -216,9 +217,11 @@ def _count_columns(trace: Trace, grid: str) -> int:
 
 
 def _list_work(
-    source: Trace, target: Trace, pairs: Pairs, paths: Mapping[str, tuple[str, ...]]
-) -> Generator[tuple[str, int, list[int], list[list[Override]]]]:
-    """Which cells of which grid are worked out together, and what each of them puts."""
+    target: Trace, pairs: Pairs, paths: Mapping[str, tuple[str, ...]]
+) -> Generator[tuple[str, int, list[int]]]:
+    """Which cells of which grid are worked out together. What they put is made when it is their turn: of a long text it
+    takes seconds in all.
+    """
     heads = list(range(target.model.config.num_attention_heads))
     at_once = max(1, min(_MOST_AT_ONCE, _ROWS // len(target.tokens)))
     for back in range(1, len(paths[OF_RESIDUAL]) + 1):
@@ -228,8 +231,7 @@ def _list_work(
                 continue
             columns = heads if grid == OF_HEADS else [here for here, _ in pairs]
             for first in range(0, len(columns), at_once):
-                some = columns[first : first + at_once]
-                yield grid, row, some, [_list_puts(source, target, pairs, grid, row, column) for column in some]
+                yield grid, row, columns[first : first + at_once]
 
 
 def _list_puts(source: Trace, target: Trace, pairs: Pairs, grid: str, row: int, column: int) -> list[Override]:
