@@ -2,14 +2,18 @@
 
 import asyncio
 import inspect
+import json
 from copy import deepcopy
 from functools import partial
 from types import SimpleNamespace
 
 import pytest
+from streamlit.components.v2.bidi_component import serialization
 from streamlit.cursor import Cursor, RunningCursor
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements import html
+from streamlit.elements.widgets import button
+from streamlit.proto.BidiComponent_pb2 import BidiComponent
 from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession
@@ -54,10 +58,18 @@ def write_place(place):
     )
 
 
-def test_the_loop_is_woken_once_for_what_is_said_until_it_wakes(monkeypatch):
-    monkeypatch.setattr(AppSession, "_call_soon_on_event_loop", inspect.unwrap(AppSession._call_soon_on_event_loop))
+@pytest.fixture
+def hand_over(monkeypatch):
+    """Streamlit's own methods, with ours in their place twice, as where a module is loaded again."""
+    for name in ("_call_soon_on_event_loop", "_on_scriptrunner_event", "_handle_scriptrunner_event_on_event_loop"):
+        monkeypatch.setattr(AppSession, name, inspect.unwrap(getattr(AppSession, name)))
     streamlit_costs.hand_over_together()
     streamlit_costs.hand_over_together()
+
+
+@pytest.mark.usefixtures("hand_over")
+def test_the_loop_is_woken_once_for_a_run_and_looks_by_itself_for_what_is_said_later(monkeypatch):
+    monkeypatch.setattr(streamlit_costs, "HOLD_S", 0.005)
     called = []
 
     async def talk():
@@ -69,19 +81,40 @@ def test_the_loop_is_woken_once_for_what_is_said_until_it_wakes(monkeypatch):
         AppSession._call_soon_on_event_loop(one, fail)
         AppSession._call_soon_on_event_loop(one, partial(called.append, 3))
         AppSession._call_soon_on_event_loop(other, partial(called.append, "other"))
-        woken = loop.woken
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0)
         AppSession._call_soon_on_event_loop(one, partial(called.append, 4))
-        await asyncio.sleep(0.01)
+        woken = loop.woken
+        await asyncio.sleep(0.2)  # the run is over, and nobody looks any more
+        assert called == [0, 1, 2, "no", 3, "other", 4]
+        AppSession._call_soon_on_event_loop(one, partial(called.append, 5))
+        await asyncio.sleep(0.2)
         return woken, loop.woken
 
     assert run_alone(talk()) == (2, 3)
-    assert called == [0, 1, 2, "no", 3, "other", 4]
+    assert called == [0, 1, 2, "no", 3, "other", 4, 5]
 
 
+@pytest.mark.usefixtures("hand_over")
+def test_what_a_run_says_is_held_until_it_ends(monkeypatch):
+    monkeypatch.setattr(streamlit_costs, "HOLD_S", 3_600)
+    message, ended = ScriptRunnerEvent.ENQUEUE_FORWARD_MSG, ScriptRunnerEvent.SHUTDOWN
+
+    async def talk():
+        session, heard = Session(asyncio.get_running_loop()), []
+        say = partial(AppSession._on_scriptrunner_event, session, "run")
+        for event in (message, message, message, ended):
+            say(event=event, forward_msg=ForwardMsg())
+            for _ in range(4):
+                await asyncio.sleep(0)
+            heard.append(len(session.heard))
+        return heard, session.heard
+
+    assert run_alone(talk()) == ([1, 1, 1, 4], [message, message, message, ended])
+
+
+@pytest.mark.usefixtures("hand_over")
 def test_nothing_is_lost_or_changes_places_where_threads_speak_while_the_loop_listens(monkeypatch):
-    monkeypatch.setattr(AppSession, "_call_soon_on_event_loop", inspect.unwrap(AppSession._call_soon_on_event_loop))
-    streamlit_costs.hand_over_together()
+    monkeypatch.setattr(streamlit_costs, "HOLD_S", 0.001)
     heard = {0: [], 1: [], 2: []}
 
     async def listen():
@@ -92,7 +125,7 @@ def test_nothing_is_lost_or_changes_places_where_threads_speak_while_the_loop_li
                 AppSession._call_soon_on_event_loop(session, partial(heard[speaker].append, i))
 
         await asyncio.gather(*(asyncio.to_thread(speak, speaker) for speaker in heard))
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.2)
 
     run_alone(listen())
     assert list(heard.values()) == [list(range(2_000))] * 3
@@ -117,10 +150,16 @@ def fail():
 
 
 class Session:
-    """What of a session is needed to hand over to its loop."""
+    """What of a session is needed to hand over to its loop. heard: the events that came."""
 
     def __init__(self, loop):
-        self._event_loop = loop
+        self._event_loop, self.heard = loop, []
+
+    def _call_soon_on_event_loop(self, callback):
+        AppSession._call_soon_on_event_loop(self, callback)
+
+    def _handle_scriptrunner_event_on_event_loop(self, _, event, *more):
+        self.heard.append(event)
 
 
 class CountingLoop:
@@ -135,6 +174,9 @@ class CountingLoop:
 
     def call_soon(self, callback):
         self.plain.call_soon(callback)
+
+    def call_later(self, seconds, *call):
+        self.plain.call_later(seconds, *call)
 
 
 def test_a_state_says_of_a_key_what_streamlit_says_and_all_only_to_who_goes_through_it(monkeypatch):
@@ -167,6 +209,29 @@ def test_html_is_taken_as_streamlit_takes_it(monkeypatch, text):
     assert html.clean_text(text) == plain["clean_text"](text)
     for each in (text, html.clean_text(text)):
         assert html._html_only_style_tags(each) == plain["_html_only_style_tags"](each)
+
+
+def test_what_a_component_is_given_comes_to_it_as_streamlit_would_send_it(monkeypatch):
+    name = "_extract_dataframes_from_dict"
+    monkeypatch.setattr(serialization, name, inspect.unwrap(getattr(serialization, name)))
+    data = {"cell": None, "lit": ["a", "b"], "place": {"layer": 1, "far": [1.5]}, "none": [], "rows": [[1, 2], [3, 4]]}
+    sent = []
+    for _ in range(2):
+        sent.append(BidiComponent())
+        serialization.serialize_mixed_data(data, sent[-1])
+        streamlit_costs.pass_data_on()
+    plain, passed = sent
+    assert passed == plain and json.loads(passed.json) == data
+
+
+def test_a_query_that_is_kept_says_what_was_asked_for(monkeypatch):
+    plain = inspect.unwrap(button.process_query_params)
+    monkeypatch.setattr(button, "process_query_params", plain)
+    streamlit_costs.write_queries_once()
+    assert button.process_query_params is not plain
+    for text in ("When in Rome & so", "ä [MASK]", "x" * 5_000):
+        says = {"text": text, "layer": "2"}
+        assert [button.process_query_params(says) for _ in range(2)] == [plain(says)] * 2
 
 
 def test_what_a_session_keeps_is_found_as_by_its_keys():

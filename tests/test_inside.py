@@ -17,9 +17,11 @@ from _plotly_utils.utils import to_typed_array_spec
 from starlette.websockets import WebSocket
 from streamlit import config
 from streamlit.commands import navigation
+from streamlit.components.v2.bidi_component import serialization
 from streamlit.cursor import Cursor
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements import html
+from streamlit.elements.widgets import button
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.NewSession_pb2 import NewSession
@@ -69,6 +71,7 @@ ATTRIBUTES = {
         "handle_backmsg_exception",
         "_scriptrunner",
         "_call_soon_on_event_loop",
+        "_on_scriptrunner_event",
         "_event_loop",
         "_handle_scriptrunner_event_on_event_loop",
         "_enqueue_forward_msg",
@@ -137,11 +140,25 @@ SIGNATURES = {
     navigation.send_page_not_found: ["ctx"],
     html.clean_text: ["text"],
     html._html_only_style_tags: ["html_content"],
+    button.process_query_params: ["query_params"],
+    serialization._extract_dataframes_from_dict: ["data", "arrow_blobs"],
     DeltaGenerator: ["root_container", "cursor", "parent", "block_type"],
     AppSession.request_rerun: ["self", "client_state"],
     AppSession.handle_backmsg_exception: ["self", "e"],
     AppSession._call_soon_on_event_loop: ["self", "callback"],
     AppSession._enqueue_forward_msg: ["self", "msg"],
+    AppSession._on_scriptrunner_event: [
+        "self",
+        "sender",
+        "event",
+        "forward_msg",
+        "exception",
+        "client_state",
+        "page_script_hash",
+        "fragment_ids_this_run",
+        "pages",
+        "run_descriptor",
+    ],
     AppSession._handle_scriptrunner_event_on_event_loop: [
         "self",
         "sender",

@@ -10,14 +10,17 @@ are looked for in the installed version by a test.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from copy import copy, deepcopy
+from contextlib import suppress
+from copy import deepcopy
 from functools import lru_cache, partial, wraps
 from threading import Lock
 from typing import Any
 
+from streamlit.components.v2.bidi_component import serialization
 from streamlit.cursor import Cursor
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements import html
+from streamlit.elements.widgets import button
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent, get_script_run_ctx
@@ -26,7 +29,9 @@ from streamlit.runtime.state.safe_session_state import SafeSessionState
 
 from bertviz_core.ui.frame.streamlit_inside import wrap_once
 
+HOLD_S = 0.05  # for which a message of a run waits at most: most runs are over by then
 _NOTHING = object()
+_SHORT = 1 << 10  # characters of a query that is kept: a sentence of any length stands in it
 Callback = Callable[[], None]
 Handle = Callable[..., None]  # a session's method that takes an event of a run
 HandOver = Callable[[AppSession, Callback], None]  # to the server's loop, which calls it later
@@ -38,6 +43,8 @@ def cut_costs() -> None:
     hand_over_together()
     look_up_single_keys()
     look_through_once()
+    pass_data_on()
+    write_queries_once()
 
 
 # Where a page is drawn.
@@ -56,7 +63,8 @@ def copy_places_by_fields() -> None:
 
 def _copy_cursor(cursor: Cursor, memo: dict[int, Any]) -> Cursor:
     """Where the next element stands: what changes in it is a number and a list, which is nearly always empty."""
-    copied, said = copy(cursor), cursor._transient_elements
+    copied, said = object.__new__(type(cursor)), cursor._transient_elements
+    copied.__dict__.update(cursor.__dict__)
     copied._transient_elements = deepcopy(said, memo) if len(said) else type(said)()
     return copied
 
@@ -74,12 +82,16 @@ def _copy_generator(place: DeltaGenerator, memo: dict[int, Any]) -> DeltaGenerat
 
 
 def hand_over_together() -> None:
-    """Have the server's loop woken once for what a run says until it wakes, and not for every message.
+    """Have what a run says handed over to the server's loop together: when it begins, when it ends, and meanwhile every
+    HOLD_S.
 
-    Each wakes it by a byte in a pipe, and for that lets go of Python's lock; a page is 150 messages. Instead: that a
-    run hands over what it has said since the loop looked last.
+    Each message wakes the loop by a byte in a pipe, and both then want Python's lock: a page is 150 messages, and all
+    of that a tenth of a run. And a browser draws the page anew for every few messages that it gets. Instead: that a run
+    hands over what it has said since the loop looked last.
     """
-    wrap_once(AppSession, "_call_soon_on_event_loop", _gather)
+    waiting = _Waiting()
+    wrap_once(AppSession, "_call_soon_on_event_loop", waiting.gather)
+    wrap_once(AppSession, "_on_scriptrunner_event", waiting.hasten)
     wrap_once(AppSession, "_handle_scriptrunner_event_on_event_loop", _take_message)
 
 
@@ -103,24 +115,57 @@ def _take_message(handle: Handle) -> Handle:
     return take_message
 
 
-def _gather(hand_over: HandOver) -> HandOver:
-    waiting: dict[AppSession, list[Callback]] = {}
-    lock = Lock()
+class _Waiting:
+    """What runs have said and the loop has not taken yet, of the sessions at which it looks by itself."""
 
-    def gather(session: AppSession, callback: Callback) -> None:
-        with lock:
-            first = session not in waiting
-            waiting.setdefault(session, []).append(callback)
-        if first:
-            hand_over(session, partial(take, session))
+    def __init__(self) -> None:
+        self._said: dict[AppSession, list[Callback]] = {}
+        self._lock = Lock()
 
-    def take(session: AppSession) -> None:
-        with lock:
-            said = waiting.pop(session)
+    def gather(self, hand_over: HandOver) -> HandOver:
+        """What a run says waits, but what it says first."""
+
+        def gather(session: AppSession, callback: Callback) -> None:
+            with self._lock:
+                first = session not in self._said
+                self._said.setdefault(session, []).append(callback)
+            if first:
+                hand_over(session, partial(self._look, session))
+
+        return gather
+
+    def hasten(self, take_event: Handle) -> Handle:
+        """What is no message, such as a run's end, is taken at once, with all that was said before it."""
+
+        def hasten(session: AppSession, sender: ScriptRunner | None, event: ScriptRunnerEvent, **more: Any) -> None:
+            take_event(session, sender, event, **more)
+            if event is not ScriptRunnerEvent.ENQUEUE_FORWARD_MSG:
+                with suppress(RuntimeError):  # the loop is closed
+                    session._event_loop.call_soon_threadsafe(self._take, session)
+
+        return hasten
+
+    def _look(self, session: AppSession) -> None:
+        """Take what was said, and look again as long as there is something."""
+        with self._lock:
+            said = self._said.pop(session)
+            if said:
+                self._said[session] = []
+        if said:
+            self._hand_on(session, said)
+            session._event_loop.call_later(HOLD_S, self._look, session)
+
+    def _take(self, session: AppSession) -> None:
+        """Take what was said, where it is waited for."""
+        with self._lock:
+            said = self._said.get(session, [])
+            if said:
+                self._said[session] = []
+        self._hand_on(session, said)
+
+    def _hand_on(self, session: AppSession, said: list[Callback]) -> None:
         for callback in said:  # by the loop itself: where one fails the others are called nevertheless
             session._event_loop.call_soon(callback)
-
-    return gather
 
 
 # What a widget looks up.
@@ -189,6 +234,34 @@ def _look_at_begin(look_through: Callable[[str], bool]) -> Callable[[str], bool]
         return (not begins or begins.startswith(("<style", "<!--"))) and look_through_few(text)
 
     return look_at_begin
+
+
+def pass_data_on() -> None:
+    """Have what a component is given not looked through for tables, of twenty libraries, value by value: those of this
+    app are given none. Instead: a way to say that data is JSON."""
+    wrap_once(serialization, "_extract_dataframes_from_dict", _pass_on)
+
+
+def _pass_on(_: object) -> Callable[..., dict[str, Any]]:
+    def pass_on(data: dict[str, Any], _: object = None) -> dict[str, Any]:
+        return data
+
+    return pass_on
+
+
+def write_queries_once() -> None:
+    """Have the query of a link written once for all links and runs that say the same: fifteen of a page's say nearly
+    the same. Instead: links that take a query as it is written."""
+    wrap_once(button, "process_query_params", _write_once)
+
+
+def _write_once(write: Callable[[Any], str]) -> Callable[[Mapping[str, str]], str]:
+    written = lru_cache(maxsize=1 << 8)(write)
+
+    def write_once(says: Mapping[str, str]) -> str:
+        return written(tuple(says.items())) if sum(map(len, says.values())) <= _SHORT else write(says)
+
+    return write_once
 
 
 # What is read of a session's state.
