@@ -170,8 +170,11 @@ class Trace(Worked):
     def __getitem__(self, address: Where) -> np.ndarray:
         """The tensor or slice as a read-only array, axes as `dims` says. Also takes parameters and inputs."""
         symbol, fixed = self.layout.located(address)
-        cells = self._env().part(symbol.address, symbol.axes, {axis: range(i, i + 1) for axis, i in fixed.items()})
-        return lock(cells)[(*(0 if axis in fixed else slice(None) for axis in symbol.axes), ...)]
+        env = self._env()
+        if symbol.address in self.program.by_rows:
+            cells = env.part(symbol.address, symbol.axes, {axis: range(i, i + 1) for axis, i in fixed.items()})
+            return lock(cells)[(*(0 if axis in fixed else slice(None) for axis in symbol.axes), ...)]
+        return lock(env[symbol.address])[(*(fixed.get(axis, slice(None)) for axis in symbol.axes), ...)]
 
     @cached_property
     def nbytes(self) -> int:

@@ -264,9 +264,9 @@ def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> li
     padded = not all(view.trace.encoding.mask)
     part = {name: row[shown] for name, row in rows.items()}
     cells = {name: [locate(view, name, query=view.chosen.token, key=i) for i in shown] for name in rows}
-    products, scaled, weights = (part[name].tolist() for name in ("products", "scaled", "probs"))
+    products, scaled, scores, weights = (part[name].tolist() for name in rows)
     end = float(np.abs(part["products"]).max()) or 1.0
-    masks = [_tell_mask(view, cell) for cell in cells["scores"]]
+    masks = [_tell_mask(view, cell, score) for cell, score in zip(cells["scores"], scores, strict=True)]
     row, softmax = locate(view, "probs", query=view.chosen.token), "exp(S) over the sum of all exp(S)"
     ways = {
         "products": f"q · k over {width} components",
@@ -294,9 +294,8 @@ def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> li
     ]
 
 
-def _tell_mask(view: View, cell: Address) -> str:
+def _tell_mask(view: View, cell: Address, score: float) -> str:
     """What the mask does to a score; where a change put another one there, that."""
-    score = float(view.trace[cell])
     if is_put(view.trace, cell) and score > MASKED:
         return format_short(score)
     return "+ 0" if view.trace.encoding.mask[cell.at["key"]] else "masked out"

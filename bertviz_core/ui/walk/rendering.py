@@ -164,16 +164,16 @@ def _render_end(view: View, shown: Explained) -> str:
     """What is made from the number next, each a way forward, and the whole way back at once."""
     why = shown.why
     trace, cell = view.trace, why.cell
-    readers = [step for step in trace.program.readers.get(cell.path, ()) if count_made(trace, cell, step.address)]
-    uses = [_render_use(view.trace, why.cell, step.address, len(readers) == 1) for step in readers[:_USES]]
-    more = [f"{len(readers) - _USES} more"] if len(readers) > _USES else []
+    paths = (step.address for step in trace.program.readers.get(cell.path, ()))
+    made = [(path, count) for path in paths if (count := count_made(trace, cell, path))]
+    uses = [_render_use(path, count, len(made) == 1) for path, count in made[:_USES]]
+    more = [f"{len(made) - _USES} more"] if len(made) > _USES else []
     listed = f"<span><b>Goes into</b> {join_words([*uses, *more])}</span>" if uses else ""
     return f'<p class="bv-into">{listed}{"" if why.step is None else _STORY}</p>'
 
 
-def _render_use(trace: Trace, cell: Address, path: str, alone: bool) -> str:
+def _render_use(path: str, count: int, alone: bool) -> str:
     """A button to the number that is made from a cell; to the largest of several, whose count it says."""
-    count = count_made(trace, cell, path)
     times = f"{count:,} × " if count > 1 and alone else ""
     told = f"{count:,} numbers; the one largest in size is opened" if count > 1 else "Opens the number made from it"
     word = escape(find_noun(path).word)
