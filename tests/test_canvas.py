@@ -9,7 +9,7 @@ import torch
 
 import bertviz_core as bv
 from bertviz_core.analysis.canvas import BEFORE, DIFFERENCE, WHOLE, choose_rows
-from bertviz_core.analysis.walk import list_beginnings
+from bertviz_core.analysis.walk import find_beginnings
 from bertviz_core.formula.address import parse
 from bertviz_core.ui.frame.controls import EXAMPLES
 from bertviz_core.ui.frame.keys import WINDOW
@@ -297,7 +297,7 @@ def test_the_story_of_every_word_that_is_drawn_is_told(trace):
     for word in [*words["top"], *words["best"]] if words else []:
         address = parse(word["address"])
         name = find_story(trace, {"token": address.at["token"], "id": word["id"]})
-        assert list_beginnings(trace, address.at["token"])[name] == address
+        assert find_beginnings(trace, address.at["token"])[name] == address
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 import bertviz_core as bv
 from bertviz_core.analysis.parts import SUMMAND, TERM, WITHOUT, take_apart
-from bertviz_core.analysis.walk import list_beginnings, list_turns
+from bertviz_core.analysis.walk import find_beginnings, list_turns
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.views.story_words import name_part, tell_choice, tell_passed
 from tests.claims.states import list_states
@@ -30,7 +30,7 @@ def turns(models):
     found = []
     for shown in list_states(models, 60, 29):
         trace = shown.view.trace
-        start = next(iter(list_beginnings(trace, shown.view.chosen.token).values()))
+        start = next(iter(find_beginnings(trace, shown.view.chosen.token).values()))
         found += [(trace, turn) for turn in list_turns(trace, start)]
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,9 +106,13 @@ def _is_share(trace: Trace, cell: Address) -> bool:
     return step is not None and isinstance(unwrap(step.expr)[0], Softmax)
 
 
-def list_beginnings(trace: Trace, token: int) -> dict[str, Address]:
+def find_beginnings(trace: Trace, token: int) -> Mapping[str, Address]:
     """Numbers whose story can be told, by what they stand for: probabilities, or without any head the last vector's
-    strongest component."""
+    strongest component. Remembered."""
+    return remember(trace, f"beginnings at {token}", lambda: _list_beginnings(trace, token))
+
+
+def _list_beginnings(trace: Trace, token: int) -> dict[str, Address]:
     offered = list_outcomes(trace, token, _BEGINNINGS)
     if offered:
         return offered

@@ -22,7 +22,7 @@ from bertviz_core.analysis.canvas import (
 from bertviz_core.analysis.fingerprint import fingerprint
 from bertviz_core.analysis.openings import open_head
 from bertviz_core.analysis.predictions import PROBS
-from bertviz_core.analysis.walk import list_beginnings
+from bertviz_core.analysis.walk import find_beginnings
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN_AXES
@@ -95,7 +95,7 @@ def find_story(trace: Trace, asked: Mapping[str, object]) -> str | None:
     token, word = asked.get("token"), asked.get("id")
     if not _is_index(token, len(trace.tokens)):
         return None
-    offered = list_beginnings(trace, token)
+    offered = find_beginnings(trace, token)
     return next(
         (name for name, start in offered.items() if start.path == PROBS.path and start.at["vocab"] == word), None
     )

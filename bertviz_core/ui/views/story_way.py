@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from bertviz_core.analysis.walk import Turn, choose_stops, list_beginnings, list_turns
+from bertviz_core.analysis.walk import Turn, choose_stops, find_beginnings, list_turns
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state, url
@@ -22,7 +23,7 @@ class Story:
     start: Address
     turns: tuple[Turn, ...]
 
-    @property
+    @cached_property
     def value(self) -> float:
         """The number that it begins with."""
         return float(self.trace.recomputed(self.start))
@@ -61,5 +62,5 @@ def read_story(view: View) -> Story:
     return Story(view.trace, name, offered[name], list_turns(view.trace, offered[name]))
 
 
-def list_offered(view: View) -> dict[str, Address]:
-    return list_beginnings(view.trace, view.chosen.token)
+def list_offered(view: View) -> Mapping[str, Address]:
+    return find_beginnings(view.trace, view.chosen.token)
