@@ -211,7 +211,11 @@ def test_documents_programs_are_taken_apart_too(plain, program):
     "target, error, text",
     [
         ("encoder.layer.0.attention.self.probs[head=0,query=1,key=2]", bv.InputError, "no sum of parts"),
-        ("cls.predictions.probs[token=5,vocab=9]", bv.InputError, "no sum of parts"),
+        (
+            "cls.predictions.probs[token=5,vocab=9]",
+            bv.InputError,
+            r"no sum of parts .* such as cls\.predictions\.decoder\[token=5,vocab=9\]\.",
+        ),
         ("input_ids[token=1]", bv.InputError, "no sum of parts"),
         ("cls.predictions.decoder[token=5]", bv.AddressError, "vocab"),
         ("classifier[label=0]", bv.AddressError, "classifier"),
@@ -221,6 +225,17 @@ def test_documents_programs_are_taken_apart_too(plain, program):
 def test_what_cannot_be_asked_is_refused_in_words(plain, target, error, text):
     with pytest.raises(error, match=text):
         attribute(plain[1], target)
+
+
+def test_what_is_advised_in_place_of_a_share_can_be_asked(tmp_path):
+    """Also of a classifier, which has no words."""
+    trace = bv.run(bv.load_model(random_checkpoint(tmp_path, kind="sequence-classification")), TEXT)
+    for target in ("classifier.probs[label=1]", "encoder.layer.0.attention.self.probs[head=0,query=1,key=2]"):
+        with pytest.raises(bv.InputError, match="no sum of parts") as told:
+            attribute(trace, target)
+        advised = str(told.value).rpartition(" ")[2].removesuffix(".")
+        assert advised == ("classifier[label=1]" if "classifier" in target else "classifier[label=0]")
+        assert attribute(trace, advised).check()
 
 
 def test_what_is_no_trace_or_method_is_refused(plain):

@@ -55,7 +55,9 @@ def test_a_head_is_worth_what_the_pass_loses_without_it(bundled, rome):
     told = []
     found = bv.ablation(rome, [cell], progress=lambda done, total: told.append((done, total)))
     without = rome.with_changes({"encoder.layer.4.attention.self.probs[head=7]": 0.0})
-    np.testing.assert_allclose(found.measure_worth(0)[4, 7], float(rome[cell]) - float(without[cell]), atol=1e-6)
+    np.testing.assert_allclose(found.measure_worth()[4, 7], float(rome[cell]) - float(without[cell]), atol=1e-6)
+    with pytest.raises(bv.InputError, match="1 cells were asked about"):
+        found.measure_worth(1)
     assert told == [(i, 72) for i in range(1, 73)]
 
 

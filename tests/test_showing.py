@@ -217,6 +217,25 @@ def test_a_letter_that_no_reader_of_pdf_has_is_refused_in_a_sentence(trace, tmp_
         figure.save(tmp_path / "a.gif")
     with pytest.raises(bv.InputError, match="20 to 1,000 mm"):
         figure.save(tmp_path / "a.svg", width_mm=3)
+    for wrong in ({"width_mm": "85mm"}, {"font_pt": None}):
+        with pytest.raises(bv.ArgumentError, match="width_mm=85"):
+            figure.save(tmp_path / "a.svg", **wrong)
+    with pytest.raises(bv.InputError, match="cannot be written: No such file or directory"):
+        figure.save(tmp_path / "nowhere" / "a.pdf")
+
+
+@pytest.mark.parametrize("width", [60, 85, 120])
+def test_no_line_of_a_picture_sticks_out_of_it_in_wider_letters_either(trace, tmp_path, width):
+    """A PDF's letters are known, also the bold ones; an SVG's reader may have others, and is told a line's length."""
+    figure = trace.show(WEIGHTS)
+    figure.save(tmp_path / "a.svg", width_mm=width)
+    figure.save(tmp_path / "a.pdf", width_mm=width)
+    page = pypdfium2.PdfDocument(tmp_path / "a.pdf")[0]
+    ends = [o.get_bounds()[2] for o in page.get_objects([pypdfium2.raw.FPDF_PAGEOBJ_TEXT])]
+    assert max(ends) <= page.get_width() - 3
+    lines = [text for text in ET.parse(tmp_path / "a.svg").getroot().iter(f"{SVG}text") if text.get("x") == "4.00"]
+    long = [text for text in lines if len(text.text) * float(text.get("font-size")) > 1.7 * page.get_width()]
+    assert long and all(4 + float(text.get("textLength")) <= page.get_width() - 3 for text in long)
 
 
 def test_a_pass_to_show_is_a_trace(trace):

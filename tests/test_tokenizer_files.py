@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 import torch
-from transformers import AutoTokenizer, BertForPreTraining
+from transformers import AutoTokenizer, BertForPreTraining, BertTokenizer
 
 import bertviz_core as bv
 from bertviz_core.ui.frame.preparation import prepare
@@ -123,6 +123,17 @@ def test_a_vocabulary_without_padding_loads(tmp_path, file):
     assert trace.encoding.mask == (1, 1, 1, 1, 0, 0, 0, 0) and max(trace.encoding.ids) < len(VOCABULARY) - 1
 
 
+def test_a_vocabulary_of_special_tokens_alone_is_refused(tmp_path):
+    """What the library writes for a list of words that it was given under a name that it no longer reads."""
+    folder = random_checkpoint(tmp_path / "model", vocab_size=len(VOCABULARY))
+    words = folder / "vocab.txt"
+    BertTokenizer(vocab_file=str(words)).save_pretrained(folder)
+    words.unlink()
+    assert len(AutoTokenizer.from_pretrained(folder)) == 5 < len(VOCABULARY)
+    with pytest.raises(bv.CheckpointError, match=r"no word, so all text would be \[UNK\]\. .*BertTokenizer\(vocab="):
+        bv.load_model(folder)
+
+
 def test_files_of_two_models_are_still_told(tmp_path):
     folder = random_checkpoint(tmp_path / "model", vocab_size=len(VOCABULARY) - 2)
     without("[MASK]", folder, "vocab.txt")
@@ -134,7 +145,7 @@ ENDLESS = {"type": "Split", "pattern": {"Regex": r"(a+)+b"}, "behavior": "Isolat
 GIVE_UP = {
     "an expression that takes for ever": {"pre_tokenizer": ENDLESS},
     "no unknown token": {
-        "model": {"type": "Unigram", "unk_id": None, "vocab": [["[UNK]", 0.0]]},
+        "model": {"type": "Unigram", "unk_id": None, "vocab": [["[UNK]", 0.0], ["b", 0.0]]},
         "pre_tokenizer": None,
         "normalizer": None,
     },

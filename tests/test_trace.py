@@ -1,10 +1,12 @@
 """A trace: what it gives, that it cannot be changed, what it holds, what it cannot read."""
 
+import json
 import threading
 
 import numpy as np
 import pytest
 import torch
+import transformers
 
 import bertviz_core as bv
 from bertviz_core.formula.address import Address
@@ -130,6 +132,28 @@ def test_membership(trace):
 def test_an_address_that_is_not_there_is_an_error_with_a_hint(trace, ask, address, message):
     with pytest.raises(bv.AddressError, match=message):
         getattr(trace, ask)(address)
+
+
+@pytest.mark.parametrize("kind", ["pretraining", "token-classification"])
+def test_a_module_of_modules_is_told_by_the_address_of_what_it_gives(tmp_path, kind):
+    """What a forward hook on it would see, in the library's own model."""
+    folder = random_checkpoint(tmp_path, kind=kind)
+    trace = bv.run(bv.load_model(folder, dtype=torch.float64), "the cat sat on the mat")
+    theirs = getattr(transformers, json.loads((folder / "config.json").read_text())["architectures"][0])
+    theirs = theirs.from_pretrained(folder, dtype=torch.float64).eval()
+    given = {}
+    for name, module in theirs.named_modules():
+        if [*module.children()] and name not in ("", "bert", "cls", "bert.encoder.layer"):
+            module.register_forward_hook(lambda _module, _args, out, name=name: given.update({name: out}))
+    with torch.no_grad():
+        theirs(input_ids=torch.tensor([trace.encoding.ids]))
+    assert len(given) >= 14
+    for name, out in given.items():
+        with pytest.raises(bv.AddressError, match="what this module of Hugging Face's gives is") as told:
+            trace[name]
+        first = next(iter(out.values())) if isinstance(out, dict) else out[0] if isinstance(out, tuple) else out
+        ours = trace[str(told.value).rpartition(" ")[2]]
+        np.testing.assert_allclose(ours, np.squeeze(first.numpy(), 0), atol=1e-10, err_msg=name)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from bertviz_core.analysis.answers import END, LOGITS, START, find_answer
 from bertviz_core.analysis.frames import list_places, make_frame
 from bertviz_core.analysis.predictions import PROBS, RELATIONS
 from bertviz_core.analysis.ranking import rank_top
-from bertviz_core.errors import BertvizError
+from bertviz_core.errors import BertvizError, InputError
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
@@ -137,8 +137,16 @@ class Ablation:
         layer, head = np.unravel_index(int(self.without[0].argmin()), self.without.shape[1:])
         return int(layer), int(head)
 
-    def measure_worth(self, which: int) -> np.ndarray:
-        """(layer, head) a cell as it is minus the cell without that head: above 0 where the head raises it."""
+    def measure_worth(self, which: int = 0) -> np.ndarray:
+        """(layer, head) a cell as it is minus the cell without that head: above 0 where the head raises it.
+
+        which: of the cells that were asked about, in their order. Raises InputError where there are not so many.
+        """
+        if which not in range(len(self.addresses)):
+            raise InputError(
+                f"{len(self.addresses)} cells were asked about, so there is none of number {which!r}. Choose one from "
+                f"0 to {len(self.addresses) - 1}."
+            )
         return self.values[which] - self.without[which]
 
     def table(self) -> DataFrame:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from bertviz_core.analysis.targets import find_target
 from bertviz_core.errors import InputError
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.carry import Carry, is_carried
@@ -111,7 +112,7 @@ class _Way:
         symbol, fixed = trace.layout.one_cell(target)
         place = tuple(fixed[axis] for axis in symbol.axes)
         if symbol.address not in self.carried:
-            raise InputError(_refuse(target))
+            raise _refuse(trace, target)
         if any(change.covers(place) for change in trace.overrides(target)):
             raise InputError(f"A change put {target} there, so nothing carried it. Undo it, or choose another number.")
         if symbol.address in stops:
@@ -179,7 +180,7 @@ def carry_on(doubled: Doubled, starts: Mapping[str, int], needed: Collection[str
         )
     for address in needed:
         if address not in carried:
-            raise InputError(_refuse(Address(address)))
+            raise _refuse(trace, Address(address))
     steps = _list_between(carried, starts, needed)
     left = Counter(leaf.address for step in steps for leaf in step.leaves)
     own = torch.zeros(count + 1, dtype=torch.float64)
@@ -243,8 +244,14 @@ def _list_between(carried: Mapping[str, Step], starts: Collection[str], needed: 
     return found[::-1]
 
 
-def _refuse(target: Address) -> str:
-    return (
-        f"{target} is no sum of parts of the tokens: ids, attention weights and shares are held as they are. "
-        "Choose a hidden state or a logit, such as cls.predictions.decoder[token=2,vocab=7]."
+def _refuse(trace: Trace, target: Address) -> InputError:
+    """With the logit of a share that was asked for, or another number that this model's pass carries."""
+    carried = list_carried(trace.program)
+    logit = find_target(trace, target)
+    if logit is None or logit.path not in carried:
+        last = [*carried.values()][-1].output
+        logit = Address(last.address).fix(**{axis.name: 0 for axis in last.axes})
+    return InputError(
+        f"{target} is no sum of parts of the tokens: ids, attention weights and shares are held as they are. Choose a "
+        f"hidden state or a logit, such as {logit}."
     )

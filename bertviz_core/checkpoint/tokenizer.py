@@ -298,6 +298,12 @@ def _check_vocabulary(library: Any, model: dict[str, Any], listed: set[str], voc
             f"The vocabulary lacks {', '.join(sorted(missing))}, so no text can be encoded. Copy the tokenizer files "
             "from the original model."
         )
+    if listed <= set(library.all_special_tokens):
+        raise CheckpointError(
+            f"The tokenizer knows {', '.join(sorted(listed))} and no word, so all text would be {library.unk_token}. "
+            "Copy the tokenizer files from the original model; if it was made from a list of words, then without them: "
+            'in transformers 5, BertTokenizer(vocab="vocab.txt") reads it.'
+        )
     highest = max(library.get_vocab().values())
     if highest >= vocab_size:
         raise CheckpointError(

@@ -65,7 +65,7 @@ class Picture(Figure):
 
         how: width_mm, by default one column of 85 mm; font_pt, of all letters, by default 7; caption=False leaves out
         what stands above and below. Cells are rectangles up to 64 x 64, above that an image of 300 dpi. Raises
-        InputError for another kind of file, and in a PDF for a letter that its fonts lack.
+        InputError for another kind of file, where it cannot be written, and in a PDF for a letter that its fonts lack.
         """
         if self._save is None:
             raise InputError("A copy of a figure knows nothing of its trace. Save the one that it was made from.")

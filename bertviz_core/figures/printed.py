@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from html import unescape
 from itertools import pairwise
 from math import isfinite, sqrt
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from bertviz_core.errors import InputError
+from bertviz_core.errors import ArgumentError, InputError
 from bertviz_core.figures.base import Chart, Spec
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.pdf import measure_printed
@@ -26,6 +27,8 @@ _TITLES = 1_024  # cells at most that say their number at the pointer
 _UNWRITTEN = 0.005  # a share that two decimals would print as nothing
 _TALLEST = 560.0  # points
 _EDGE, _GAP = 4.0, 3.0
+_BOLD = 1.07  # times as wide as plain letters, at most
+_NEARLY = 0.8  # of the room: a line that takes more might not fit in other letters
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,14 @@ class Print:
 
 
 def lay_out(chart: Chart, colors: Palette, how: Print) -> Sheet:
-    """The chart as a picture for print. Raises InputError for one that is neither one matrix nor one row of bars."""
+    """The chart as a picture for print.
+
+    Raises InputError for one that is neither one matrix nor one row of bars, ArgumentError for what is no size.
+    """
     kinds = [trace["type"] for trace in chart.traces]
+    for size in (how.width_mm, how.font_pt):
+        if not isinstance(size, Real):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may have no types
+            raise ArgumentError.of("Widths and letters have numbers", size, "Write for example width_mm=85, font_pt=7.")
     if not 20 <= how.width_mm <= 1_000 or not 3 <= how.font_pt <= 40:
         raise InputError("A picture is 20 to 1,000 mm wide, with letters of 3 to 40 points. Choose others.")
     if kinds not in (["heatmap"], ["bar"]):
@@ -60,8 +69,12 @@ def _put_lines(items: list[Any], lines: Sequence[str], top: float, how: Print, c
     """Write lines from `top` down; gives where they end."""
     room = how.width_mm * POINT - 2 * _EDGE
     for number, line in enumerate(lines):
-        for piece in break_line(line, room, how.font_pt):
-            items.append(Text(_EDGE, top + how.font_pt, piece, how.font_pt, color, bold=color == "text" and not number))
+        bold = color == "text" and not number
+        wider = _BOLD if bold else 1.0
+        for piece in break_line(line, room / wider, how.font_pt):
+            long = measure_printed(piece, how.font_pt) * wider
+            held = long if long > _NEARLY * room else 0.0
+            items.append(Text(_EDGE, top + how.font_pt, piece, how.font_pt, color, bold=bold, long=held))
             top += how.font_pt * 1.3
     return top
 

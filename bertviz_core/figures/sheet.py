@@ -48,7 +48,8 @@ class Rect:
 class Text:
     """A text on its baseline.
 
-    anchor: "start", "middle" or "end", what of it stands at x; angle: in degrees, clockwise.
+    anchor: "start", "middle" or "end", what of it stands at x; angle: in degrees, clockwise; long: how long it is made
+    in an SVG, whose reader may have wider letters; 0 for as long as it is.
     """
 
     x: float
@@ -60,6 +61,7 @@ class Text:
     face: str = SANS
     angle: float = 0.0
     bold: bool = False
+    long: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +136,8 @@ def _write_item(item: Rect | Text | Map, paint: Callable[[str], str], colors: Pa
         turned = f' transform="rotate({item.angle:g} {item.x:.2f} {item.y:.2f})"' if item.angle else ""
         weight = ' font-weight="600"' if item.bold else ""
         anchor = f' text-anchor="{item.anchor}"' if item.anchor != "start" else ""
-        place = f'x="{item.x:.2f}" y="{item.y:.2f}"{turned}{anchor}{weight}'
+        made = f' textLength="{item.long:.2f}" lengthAdjust="spacingAndGlyphs"' if item.long else ""
+        place = f'x="{item.x:.2f}" y="{item.y:.2f}"{turned}{anchor}{weight}{made}'
         font = f'font-family="{FAMILIES[item.face]}" font-size="{item.size:g}"'
         return f'<text {place} {font} fill="{paint(item.color)}">{escape(item.text, quote=False)}</text>'
     if colors:

@@ -123,7 +123,7 @@ def _write_card(shown: _Shown, note: str) -> str:
 
 
 def _save(shown: _Shown, path: Path, width_mm: float = ONE_COLUMN, font_pt: float = 7.0, caption: bool = True) -> None:
-    """Write the picture for a paper. Raises InputError for another kind of file."""
+    """Write the picture for a paper. Raises InputError for another kind of file, and where it cannot be written."""
     step = shown.trace.step(shown.address)
     sheet = _lay_out(shown, width_mm, font_pt, caption, (step.meaning,) if caption else ())
     kinds = {
@@ -132,4 +132,8 @@ def _save(shown: _Shown, path: Path, width_mm: float = ONE_COLUMN, font_pt: floa
     }
     if path.suffix.lower() not in kinds:
         raise InputError(f"A picture is saved as .svg or .pdf, not as {path.name!r}. Choose one of the two.")
-    path.write_bytes(kinds[path.suffix.lower()]())
+    written = kinds[path.suffix.lower()]()
+    try:
+        path.write_bytes(written)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}. Choose another place.") from None

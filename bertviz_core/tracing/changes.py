@@ -251,7 +251,7 @@ def _check_numbers(layout: Layout, where: Address, value: float | np.ndarray) ->
     except (TypeError, ValueError, OverflowError):
         raise InputError(
             f"{where} can be set to a number, an array of numbers or a rule; {reprlib.repr(value)} is not one of "
-            "them. Give a number."
+            "them. Give a number, or an array made of trace[address]."
         ) from None
     _check_finite(layout, where, numbers)
     shape = layout.shape(where)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from bertviz_core.formula.address import Address
 
 _NEAR = 3  # addresses that are offered
+_MODEL, _PAIR = "bert.", "cls"  # where Hugging Face's encoder lies, and the module of two heads
+_NOT_GIVEN = ("weight", "bias", "probs")  # parameters, and the shares that nothing but a loss reads
 _CLOSENESS = 0.7  # of two spellings, as difflib measures it
 
 
@@ -18,10 +20,19 @@ def suggest_address(path: str, known: Iterable[str]) -> str:
     layer, leaf = _split_number(path)
     if layer is not None and layer >= layers:
         return f"there is no layer {layer}: the layers are 0 to {layers - 1}"
+    given = _find_given(path.removeprefix(_MODEL), places)
+    if given:
+        return f"what this module of Hugging Face's gives is {given}"
     near = _find_near(places, layer, leaf)
     if not near:
         return f"an address looks like {places[0]}"
     return f"did you mean {near[0]}?" + (f" Near it too: {', '.join(near[1:])}" if near[1:] else "")
+
+
+def _find_given(module: str, places: Sequence[Address]) -> str:
+    """What a module of modules gives: what is computed in it last. Empty for what is none, and where it is a pair."""
+    inside = [place for place in places if place.path.startswith(f"{module}.") and place.name not in _NOT_GIVEN]
+    return str(inside[-1]) if inside and module != _PAIR else ""
 
 
 def find_meant(path: str, known: Iterable[str]) -> list[str]:
