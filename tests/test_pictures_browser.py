@@ -48,6 +48,39 @@ def find_panel(app, address):
     return panel
 
 
+def print_picture(app, panel):
+    """The picture as a PDF: what the app hands to the browser's printer, printed by it."""
+    panel.locator('[data-save="pdf"]').evaluate("e => e.click()")
+    app.page.wait_for_function("() => document.querySelector('.bv-print')?.srcdoc")
+    page = app.page.context.new_page()
+    page.set_content(app.page.locator(".bv-print").get_attribute("srcdoc"))
+    data = page.pdf(prefer_css_page_size=True)
+    page.close()
+    return pypdfium2.PdfDocument(io.BytesIO(data))
+
+
+def list_printed(sheet):
+    """What a sheet of a PDF has, in points from its upper left corner: the boxes of its paths, and its words with the
+    middle of each; letters that touch are one word."""
+    height, read = sheet.get_height(), sheet.get_textpage()
+    paths = [each.get_bounds() for each in sheet.get_objects([pypdfium2.raw.FPDF_PAGEOBJ_PATH])]
+    words = []
+    for i in range(read.count_chars()):
+        letter, (left, low, right, top) = read.get_text_range(i, 1), read.get_charbox(i, loose=True)
+        last = words[-1] if words else None
+        if last and letter.strip() and abs(last[4] - top) < 1 and -1 < left - last[3] < 1:
+            words[-1] = (last[0] + letter, last[1], min(last[2], low), right, max(last[4], top))
+        elif letter.strip():
+            words.append((letter, left, low, right, top))
+    middles = [(text, (left + right) / 2, height - (low + top) / 2) for text, left, low, right, top in words]
+    return [(left, height - top, right, height - low) for left, low, right, top in paths], middles
+
+
+def holds(box, x, y):
+    left, top, right, bottom = box
+    return left <= x <= right and top <= y <= bottom
+
+
 @pytest.mark.parametrize(("name", "address"), PICTURES)
 def test_a_saved_picture_has_its_cells_as_rectangles_and_its_numbers_in_them(app, name, address):
     app.open(name)
@@ -59,17 +92,26 @@ def test_a_saved_picture_has_its_cells_as_rectangles_and_its_numbers_in_them(app
     small = [rows for rows in maps if max(len(rows), len(rows[0])) <= 64]
     known = sum(value is not None for rows in small for row in rows for value in row)
     page = app.page.context.new_page()
-    page.set_content(text)
+    page.set_content(f"<style>body {{ margin: 0 }}</style>{text}")
     seen = page.evaluate(MEASURED)
+    page.close()
     assert len(seen["cells"]) == known and seen["images"] == len(maps) - len(small)
     assert seen["width"] == pytest.approx(85 / 25.4 * 96, abs=1)
     sides = list(zip(*seen["cells"], strict=True)) or [[0]] * 4  # none: all its matrices are large
     hull = min(sides[0]), min(sides[1]), max(sides[2]), max(sides[3])
-    for number, left, top, right, bottom in seen["numbers"]:
-        x, y = (left + right) / 2, (top + bottom) / 2
-        beside = not (hull[0] <= x <= hull[2] and hull[1] <= y <= hull[3])  # such as the end of a scale
-        assert beside or any(a <= x <= c and b <= y <= d for a, b, c, d in seen["cells"]), number
-    page.close()
+    middles = [(number, (a + c) / 2, (b + d) / 2) for number, a, b, c, d in seen["numbers"]]
+    inside = [each for each in middles if holds(hull, *each[1:])]  # others stand beside, such as the end of a scale
+    cells = [next((cell for cell in seen["cells"] if holds(cell, x, y)), None) for _, x, y in inside]
+    assert None not in cells
+    (sheet,) = print_picture(app, panel)
+    paths, words = list_printed(sheet)
+    scale = sheet.get_width() / seen["width"]
+    for cell in seen["cells"]:
+        assert any(path == pytest.approx([scale * each for each in cell], abs=1.2) for path in paths), cell
+    for (number, _, _), cell in zip(inside, cells, strict=True):
+        place = [scale * each for each in cell]
+        assert [text for text, x, y in words if holds(place, x, y)] == [number]
+    assert len(list(sheet.get_objects([pypdfium2.raw.FPDF_PAGEOBJ_IMAGE]))) == seen["images"]
 
 
 def test_the_menu_of_pictures_is_not_cut_off(app):

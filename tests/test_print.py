@@ -2,6 +2,7 @@
 
 import io
 import re
+from urllib.parse import parse_qs, urlsplit
 
 import pypdfium2
 import pytest
@@ -14,6 +15,8 @@ from tests.often import seldom
 pytestmark = pytest.mark.slow
 
 WEIGHT = "encoder.layer.2.attention.self.probs[head=0,query=8,key=5]"
+MARGIN = 10  # millimetres at a sheet's sides
+FOOT = "document.querySelector('#bv-foot').textContent.match(/margin-bottom: ([\\d.]+)mm/)[1]"
 SHEETS = {"portrait": {"width": 718, "height": 1046}, "landscape": {"width": 1046, "height": 718}}
 # What sticks out of the sheet, whether columns stand beside each other, and what of the drawer is cut.
 MEASURED = expand("""() => {
@@ -47,6 +50,27 @@ def test_a_page_fits_on_a_sheet_with_the_drawer_below_it(chromium, server, way):
     assert found["cut"] <= 0 < found["drawer"]
 
 
+def print_page(page, way):
+    """The sheets of a page, and how high the margin is below which nothing but their foot stands, in points."""
+    printed = pypdfium2.PdfDocument(io.BytesIO(page.pdf(format="A4", landscape=way == "landscape")))
+    return printed, float(page.evaluate(FOOT)) / 25.4 * 72
+
+
+def check_foot(sheet, foot):
+    """What stands in a sheet's lower margin is all there, and nothing lies on its number at the right."""
+    read = sheet.get_textpage()
+    letters = [(read.get_text_range(i, 1), *read.get_charbox(i)) for i in range(read.count_chars())]
+    letters = [each for each in letters if each[4] < foot and each[0].strip()]
+    end = sheet.get_width() - MARGIN / 25.4 * 72 + 1
+    assert all(right <= end for *_, right, _ in letters)
+    number = [each for each in letters if each[1] > end - 30]
+    assert re.fullmatch(r"\d/\d", "".join(each[0] for each in number))
+    assert max(each[2] for each in number) - min(each[2] for each in number) < 2  # on one line
+    said = "".join(each[0] for each in letters if each not in number)
+    link = urlsplit(f"http{said.partition('http')[2]}")
+    assert {"text", "model", "weights", "layer", "head", "token"} <= parse_qs(link.query).keys()
+
+
 CANVAS = """() => {
     const box = e => (({ left, top, right, bottom }) => [left, top, right, bottom])(e.getBoundingClientRect());
     const cells = document.querySelector('.bvc-cells');
@@ -65,12 +89,13 @@ def test_the_first_page_and_each_stop_are_one_sheet_with_every_number_at_its_cel
     with visit(chromium, server, fresh=True, motion="reduce") as app:
         open_canvas(app, play=stop)
         page = app.use_up()
-        printed = pypdfium2.PdfDocument(io.BytesIO(page.pdf(format="A4", landscape=way == "landscape")))
+        printed, foot = print_page(page, way)
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
         page.emulate_media(media="print")
         page.set_viewport_size(SHEETS[way])
         on_paper = page.evaluate(expand(CANVAS))
     assert len(printed) == 1
+    check_foot(printed[0], foot)
     assert on_paper["cells"] == pytest.approx(on_paper["drawn"], abs=0.5)
     left, top, right, bottom = on_paper["cells"]
     sharp = [pixels / length for pixels, length in zip(on_paper["sharp"], (right - left, bottom - top), strict=True)]
@@ -87,9 +112,10 @@ def test_no_sheet_of_a_page_is_empty_and_each_says_where_its_numbers_are_from(ch
     with visit(chromium, server, fresh=True) as app:
         app.open(name, walk=WEIGHT)
         page = app.use_up()
-        printed = pypdfium2.PdfDocument(io.BytesIO(page.pdf(format="A4", landscape=way == "landscape")))
+        printed, foot = print_page(page, way)
     for number, sheet in enumerate(printed, 1):
         said = " ".join(sheet.get_textpage().get_text_range().split())
         assert f"{number} / {len(printed)}" in said and "bundled · weights" in said and name in said
+        check_foot(sheet, foot)
         assert len(said) > 400, f"sheet {number} is almost empty"
     assert len(printed) < 7

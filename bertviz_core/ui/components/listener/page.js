@@ -100,16 +100,21 @@ function writeFoot(lines) {
   const foot = known ?? Object.assign(document.createElement("style"), { id: "bv-foot" });
   if (!known) document.body.append(foot);
   const font = "font: 7pt sans-serif; color: #5a6069; vertical-align: top; padding-top: 2mm";
-  const said = lines.map((line) => JSON.stringify(shorten(line))).join(' "\\a" ');
-  foot.textContent = `@page { @bottom-left { content: ${said}; white-space: pre; ${font} } ` +
-    `@bottom-right { content: counter(page) " / " counter(pages); ${font} } }`;
+  const said = lines.flatMap(breakFoot);
+  const written = said.map((line) => JSON.stringify(line)).join(' "\\a" ');
+  foot.textContent = `@page { margin-bottom: ${FOOT.edge + FOOT.line * said.length}mm; ` +
+    `@bottom-left { content: ${written}; white-space: pre; ${font} } ` +
+    `@bottom-right { content: counter(page) " / " counter(pages); white-space: pre; ${font} } }`;
 }
 
-const LONGEST_LINE = 150; // characters of a sheet's foot
+const FOOT = { edge: 5, line: 3 }; // millimetres: around what a sheet's foot says, and of a line of it
+const LONGEST_LINE = 105, MOST_LINES = 6; // characters of a line, of which an upright sheet has room for no more
 
+// A line in pieces that fit beside the sheet's number: between words where it can be. Only what is very long is cut.
 /** @param {string} line */
-function shorten(line) {
-  return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE - 1)}…` : line;
+function breakFoot(line) {
+  const pieces = line.match(new RegExp(`.{1,${LONGEST_LINE}}(?:\\s|$)|.{1,${LONGEST_LINE}}`, "gu")) ?? [];
+  return pieces.length > MOST_LINES ? [...pieces.slice(0, MOST_LINES - 1), `${pieces[MOST_LINES - 1].slice(0, -1)}…`] : pieces;
 }
 
 // Where the drawer lies over the page, it lies at the side where what was pressed is not.
