@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
+import time
 from collections.abc import Collection
 from contextlib import suppress
 from urllib.parse import urlsplit
@@ -25,7 +26,14 @@ from edge.headers import CLOSED_TEXT, Frames, list_headers, read_frames, write_c
 from edge.inside import NotHttp, tell_if_gone
 from edge.kept import Kept
 from edge.line import TOO_MUCH, Sockets, hear_wanted
-from edge.pace import SOCKETS_BURST, SOCKETS_LONGEST_S, SOCKETS_PER_SECOND, Pace
+from edge.pace import (
+    SOCKETS_BURST,
+    SOCKETS_LONGEST_S,
+    SOCKETS_MOST_REFUSED,
+    SOCKETS_PER_SECOND,
+    SOCKETS_REFUSED_S,
+    Pace,
+)
 from edge.streamlit_files import CLOSED, FILES
 
 VISITOR = "bertviz_visitor"  # the cookie by which the requests of one browser are known to be of one
@@ -51,7 +59,8 @@ class Guard:
     def __init__(self, app: ASGIApp, frames: Frames, hosts: Collection[str] = ()) -> None:
         self._app, self._frames, self._hosts, self._sockets = app, frames, hosts, Sockets()
         self._kept, self._pace = Kept(app, st.get_option("server.baseUrlPath")), Pace()
-        self._sessions = Pace(per_second=SOCKETS_PER_SECOND, burst=SOCKETS_BURST, longest=SOCKETS_LONGEST_S)
+        refused = SOCKETS_REFUSED_S, SOCKETS_MOST_REFUSED
+        self._sessions = Pace(time.monotonic, SOCKETS_PER_SECOND, SOCKETS_BURST, SOCKETS_LONGEST_S, refused)
         self._headers = [(name.lower().encode(), value.encode()) for name, value in list_headers(frames).items()]
         self._named = {name for name, _ in self._headers}
 

@@ -11,17 +11,21 @@ from ipaddress import IPv6Address, ip_address
 # 80 files, six at a time; a class behind one address for as many at once as it has browsers.
 PER_SECOND, BURST = 200.0, 300
 LONGEST_S = 2.5  # in line; who would wait longer is told to come again
-# A web socket is one more session, which takes ten times as long; a class comes all at once.
-SOCKETS_PER_SECOND, SOCKETS_BURST, SOCKETS_LONGEST_S = 20.0, 40, 10.0
 REFUSED_S, MOST_REFUSED = 1.0, 200  # and hears so after this time, if not more of them wait for that
+# A web socket is one more session, which takes ten times as long; a class comes all at once. More than the first runs
+# that are made in a second would wait elsewhere, and take time for that. Who is refused costs a handshake, and asks
+# again at once; a browser waits fifteen seconds.
+SOCKETS_PER_SECOND, SOCKETS_BURST, SOCKETS_LONGEST_S = 10.0, 50, 10.0
+SOCKETS_REFUSED_S, SOCKETS_MOST_REFUSED = 8.0, 1_000
 _KNOWN = 1_000  # addresses that are remembered; of more, those that have not asked for too much are forgotten
 
 
 class Pace:
     """The requests of all addresses. Only for the thread of the server's event loop.
 
-    per_second, burst: how many are answered, and how many at once; longest: seconds that one waits at most. By default
-    PER_SECOND, BURST and LONGEST_S.
+    per_second, burst: how many are answered, and how many at once; longest: seconds that one waits at most; refused:
+    after how many who is one too many hears so, and how many of them wait for that. By default PER_SECOND, BURST,
+    LONGEST_S, REFUSED_S and MOST_REFUSED.
     """
 
     def __init__(
@@ -30,9 +34,11 @@ class Pace:
         per_second: float = 0.0,
         burst: int = 0,
         longest: float = 0.0,
+        refused: tuple[float, int] | None = None,
     ) -> None:
         self._clock, self._refused = clock, 0
         per_second, burst, self._longest = per_second or PER_SECOND, burst or BURST, longest or LONGEST_S
+        self._refused_s, self._most_refused = refused or (REFUSED_S, MOST_REFUSED)
         self._each, self._ahead = 1 / per_second, burst / per_second
         self._free: dict[str, float] = {}  # by address: when all that it has asked for is answered at this pace
 
@@ -43,10 +49,10 @@ class Pace:
             if wait > 0:
                 await asyncio.sleep(wait)
             return True
-        if self._refused < MOST_REFUSED:
+        if self._refused < self._most_refused:
             self._refused += 1
             try:
-                await asyncio.sleep(REFUSED_S)
+                await asyncio.sleep(self._refused_s)
             finally:
                 self._refused -= 1
         return False

@@ -46,7 +46,7 @@ class Run:
 
 class Session:
     def __init__(self, near=""):
-        self.answered, self._scriptrunner, self.connected, self.near = [], None, True, near
+        self.answered, self._scriptrunner, self.connected, self.near, self.visitor = [], None, True, near, near
 
 
 def guard(runs=1000):
@@ -59,6 +59,7 @@ def guard(runs=1000):
         lambda session: session.connected,
         clock,
         lambda session: session.near,
+        lambda session: session.visitor,
     ), clock
 
 
@@ -139,6 +140,24 @@ def test_first_runs_begin_a_few_at_a_time_and_addresses_take_turns(monkeypatch):
     run_alone(crowd())
 
 
+def test_a_session_with_a_long_sentence_has_a_door_of_its_own():
+    async def come():
+        gate, _ = guard()
+        gate._request = lambda session, state: (
+            session.answered.append(state),
+            setattr(session, "_scriptrunner", Run()),
+        )
+        long, other, short = (Session("home") for _ in range(3))
+        for session, query in ((long, "text=" + "word+" * 300), (other, "text=" + "other" * 300), (short, "text=word")):
+            gate.take(session, ask(query=query))
+        assert long.answered and short.answered and not other.answered
+        gate._opening.cancel()
+        for session in (long, short):
+            session._scriptrunner.end()
+
+    run_alone(come())
+
+
 def test_a_flood_is_merged_and_its_last_message_is_answered_though_no_other_comes():
     async def flood():
         gate, clock = guard()
@@ -180,6 +199,7 @@ def test_of_one_who_has_taken_too_much_all_sessions_together_are_answered_once_a
             lambda session: True,
             clock,
             lambda session: session.near,
+            lambda session: session.visitor,
         )
         budget.charge("bob", 0.1)
         budget.charge("ann", 100.0)

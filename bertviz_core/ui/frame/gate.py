@@ -52,6 +52,7 @@ CROWD, CROWD_S = 8, 0.3  # where more sessions than that begin in a second, the 
 # who only comes and goes has gone by then, and costs nothing
 MOST_PARTS = 32  # of a page, that wait at a time; a page has fewer
 MOST_PRESSED = 100  # buttons, before the request with them is handed on
+LONG_QUERY = 1_000  # characters of an address that holds a long sentence, which is costly
 _LOOK_S = 0.01  # between two looks at a run that is to end
 _DOORS_S = 0.02  # between two looks whether another session may come in
 _TAKE_S = 5.0  # a run that has not taken by then what was chosen is stopped all the same
@@ -116,6 +117,11 @@ def count_seconds(run: Run) -> Run:
 def find_near(session: AppSession) -> str:
     """The address that a session comes from."""
     return read_network(name_session(session))
+
+
+def find_visitor(session: AppSession) -> str:
+    """Whose a session is."""
+    return read_visitor(name_session(session))
 
 
 def is_running(session: AppSession) -> bool:
@@ -198,7 +204,7 @@ class Gate:
     """Hands on what sessions ask for, when it is time. Only for the thread of the server's event loop.
 
     request: what is done then; shared: what bounds the runs of several sessions together; connected: whether the
-    browser of a session is there; near: the address that it comes from.
+    browser of a session is there; near: the address that it comes from; who: its visitor.
     """
 
     def __init__(
@@ -208,9 +214,10 @@ class Gate:
         connected: Callable[[AppSession], bool] = lambda session: is_connected(name_session(session)),
         clock: Callable[[], float] = time.monotonic,
         near: Callable[[AppSession], str] = find_near,
+        who: Callable[[AppSession], str] = find_visitor,
     ) -> None:
         self._request, self._shared, self._connected = request, shared, connected
-        self._clock, self._near = clock, near
+        self._clock, self._near, self._who = clock, near, who
         self._doors = Doors(is_running, connected, clock)
         self._opening: asyncio.TimerHandle | None = None
         self._asked: WeakKeyDictionary[AppSession, _Asked] = WeakKeyDictionary()
@@ -257,9 +264,11 @@ class Gate:
                 return
             if not asked.inside:
                 asked.comes = True
-                self._doors.come(session, self._near(session))
+                costly = len(asked.waiting[0].query_string) > LONG_QUERY
+                self._doors.come(session, self._near(session), self._who(session), costly=costly)
                 self._open_doors()
                 return
+            self._doors.note(self._near(session))
             asked.bucket.take()
             self._shared(session).take()
             self._request(session, asked.waiting.pop(0))
