@@ -93,7 +93,7 @@ def _lens(scene):
     return leaders, since, float(shares[-1].max())
 
 
-@oracle("lead first")
+@oracle("likeliest at first")
 def _(scene):
     """All that lead before the last one does for good, that one among them where it led before and lost the lead."""
     leaders, since, _ = _lens(scene)
@@ -104,15 +104,14 @@ def _(scene):
         if len(words) > 3
         else " and ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
     )
-    return Truth({"names": told, "s": "s" if len(words) == 1 else ""})
+    return Truth({"names": told, "are": "is" if len(words) == 1 else "are"})
 
 
-@oracle("leads from")
+@oracle("likeliest from")
 def _(scene):
     leaders, since, share = _lens(scene)
     where = "the embeddings" if not since else f"layer {since - 1}"
-    again = " again" if leaders[-1] in leaders[:since] else ""
-    return Truth({"word": scene.entry(leaders[-1]), "where": where, "share": share, "again": again})
+    return Truth({"word": scene.entry(leaders[-1]), "where": where, "share": share})
 
 
 @oracle("turns most", "turns no more", "turns")

@@ -139,7 +139,7 @@ def write_headline(view: View) -> Said:
             (found.best,),
         ),
     )
-    return first if found.contrast is None else say(first, _tell_contrast(found.contrast, found.best, tokens, most))
+    return first if found.contrast is None else say(first, _tell_contrast(found.contrast, tokens, most))
 
 
 def _tell_below(found: Bringing, token: int, tokens: Sequence[str]) -> Said:
@@ -173,8 +173,8 @@ def _tell_below(found: Bringing, token: int, tokens: Sequence[str]) -> Said:
     )
 
 
-def _tell_contrast(other: Contrast, best: int, tokens: Sequence[str], most: Part) -> Said:
-    """That of a much larger weight less is taken than the most that the chosen head takes, of the key `best`."""
+def _tell_contrast(other: Contrast, tokens: Sequence[str], most: Part) -> Said:
+    """That of a much larger weight less is taken than the most that the chosen head takes."""
     less = {
         "most": most,
         "less": tell_short(other.taken),
@@ -182,10 +182,8 @@ def _tell_contrast(other: Contrast, best: int, tokens: Sequence[str], most: Part
         "weight": tell_percent(other.weight),
         "other": Part(other.head),
     }
-    name, form = "takes less", ", but only **{less}** from {key}, which has **{weight}** of head {other}"
-    if other.key == best:
-        name, form = "takes less of it", ", but only **{less}** in head {other}, of which it has **{weight}**"
-    return choose(Claim(name, form, less, Relation.ABOVE), say())
+    form = ". A large weight can bring less: {key} has **{weight}** of head {other} and brings only **{less}**"
+    return choose(Claim("takes less", form, less, Relation.ABOVE), say())
 
 
 def show_taken(view: View) -> None:

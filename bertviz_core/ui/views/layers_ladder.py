@@ -45,17 +45,17 @@ def write_headline(view: View) -> Said:
     opened, last = open_layer_for_answer(view.trace, view.chosen.token), winners[-1]
     since = 0 if opened.led else opened.layer + 1
     first = [quote(word) for word in dict.fromkeys(winner.word for winner in winners[:since])]
-    again = " again" * (last.word in (winner.word for winner in winners[:since]))
     names = ", ".join(first[:3]) + (" …" if len(first) > 3 else "")
     names = " and ".join(names.rsplit(", ", 1)) if len(first) <= 3 else names
     where = "the embeddings" if opened.led else f"layer {opened.layer}"
-    lead = Claim("lead first", "{names} lead{s} first; ", {"names": Part(names), "s": Part("s" * (len(first) == 1))})
+    parts = {"names": Part(names), "are": Part("is" if len(first) == 1 else "are")}
+    before = Claim("likeliest at first", "{names} {are} likeliest first; ", parts)
     parts = {"share": tell_percent(last.probability), "word": name_word(last.word), "where": Part(where)}
-    form = "**{word}** leads{again} from **{where}** on and ends at **{share}**"
-    leads = Claim("leads from", form, {**parts, "again": Part(again)})
-    form = "None leads at the end, where **{count} of {all} words** tie at **{share}**"
+    form = f"{'from' if first else 'From'} **{{where}}** on it is **{{word}}**, at the end with **{{share}}**"
+    likeliest = Claim("likeliest from", form, parts)
+    form = "None is likeliest at the end, where **{count} of {all} words** tie at **{share}**"
     tied = tell_tied("words tie at the end", form, view.trace[PROBS.fix(token=view.chosen.token)])
-    return say("When is the answer there? ", choose(tied, say(*([lead] if first else []), leads)))
+    return say("When is the answer there? ", choose(tied, say(*([before] if first else []), likeliest)))
 
 
 def _tell_turn(view: View) -> Said:
