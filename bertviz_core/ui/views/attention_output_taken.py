@@ -182,7 +182,7 @@ def _tell_contrast(other: Contrast, tokens: Sequence[str], most: Part) -> Said:
         "weight": tell_percent(other.weight),
         "other": Part(other.head),
     }
-    form = ". A large weight can bring less: {key} has **{weight}** of head {other} and brings only **{less}**"
+    form = ". Weight is not all: {key} has **{weight}** of head {other} and brings **{less}**"
     return choose(Claim("takes less", form, less, Relation.ABOVE), say())
 
 
