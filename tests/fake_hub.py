@@ -10,6 +10,7 @@ from pathlib import Path
 
 MODEL = "tester/tiny"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
+REVISIONS = ("main", "v1", COMMIT)
 
 
 class FakeHub:
@@ -80,6 +81,8 @@ def _handler(hub: FakeHub) -> type[BaseHTTPRequestHandler]:
                 self._answer(hub.trouble[0], b"{}", {"X-Error-Code": hub.trouble[1]})
             elif file and file[1] in hub.files():
                 self._file((hub.folder / file[1]).read_bytes())
+            elif path.startswith(f"/api/models/{MODEL}/revision/") and path.rpartition("/")[2] not in REVISIONS:
+                self._answer(404, b"{}", {"X-Error-Code": "RevisionNotFound"})
             elif re.fullmatch(rf"/api/models/{MODEL}(/revision/[^/]+)?", path):
                 self._json({"id": MODEL, "sha": COMMIT, "siblings": self._siblings()})
             elif re.fullmatch(rf"/api/models/{MODEL}/tree/.+", path):

@@ -91,6 +91,28 @@ def test_a_model_is_downloaded_once_and_then_needs_no_hub(served, checkpoint):
     assert same(bv.load_model(MODEL), model)
 
 
+@pytest.mark.parametrize("revision", [COMMIT, "v1"])
+def test_a_model_is_pinned_to_a_revision(served, checkpoint, revision):
+    model = bv.load_model(MODEL, revision=revision)
+    assert model.revision == COMMIT and same(model, bv.load_model(checkpoint))
+    assert any(f"/revision/{revision}" in asked for asked in served.requests)
+    asked = len(served.requests)
+    assert same(bv.load_model(MODEL, revision=revision), model) and len(served.requests) == asked
+
+
+@pytest.mark.parametrize("revision", ["no-such", "", "../..", "a b"])
+def test_a_revision_that_there_is_not_is_refused(served, revision):
+    with pytest.raises(bv.CheckpointError, match=r"no such revision|what answers there"):
+        bv.load_model(MODEL, revision=revision)
+    with pytest.raises(bv.CheckpointError, match="is here as files, of which there is no revision"):
+        bv.load_model(revision=revision)
+
+
+def test_a_revision_is_a_text():
+    with pytest.raises(bv.ArgumentError, match="A revision must be a text"):
+        bv.load_model(MODEL, revision=7)
+
+
 def test_a_cached_model_asks_nothing(served):
     bv.load_model(MODEL)
     asked = len(served.requests)

@@ -23,6 +23,7 @@ from huggingface_hub.errors import (
     LocalEntryNotFoundError,
     OfflineModeIsEnabled,
     RepositoryNotFoundError,
+    RevisionNotFoundError,
 )
 from huggingface_hub.file_download import repo_folder_name
 
@@ -43,6 +44,10 @@ _SENTENCES: tuple[tuple[type[BaseException], str], ...] = (  # the first family 
         GatedRepoError,
         "The owner of {name} lets in only those who have been granted access. Ask for it on the model's page on the "
         "Hugging Face hub and log in with `hf auth login`, or choose another model.",
+    ),
+    (
+        RevisionNotFoundError,
+        "{name} has no such revision on the Hugging Face hub. Give a commit, branch or tag that its page there lists.",
     ),
     (
         RepositoryNotFoundError,
@@ -117,17 +122,17 @@ def _measure(cached: Path) -> int:
 
 def attempt(wish: dict[str, Any]) -> dict[str, str]:
     """Fetch what is wished for: {"folder": path}, or {"error": text}."""
-    name, where = wish["name"], {"endpoint": wish["endpoint"]}
+    name, revision, where = wish["name"], wish["revision"], {"endpoint": wish["endpoint"]}
     try:
-        info = HfApi(**where).model_info(name, timeout=TIMEOUT_S, files_metadata=True)
+        info = HfApi(**where).model_info(name, revision=revision, timeout=TIMEOUT_S, files_metadata=True)
         sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
         wanted = _choose_files(sizes, wish)
         error = _refuse(wanted, sum(sizes[file] for file in wanted), wish)
         if error:
             return {"error": f"{name!r} {error}"}
         folder = snapshot_download(
-            name, cache_dir=wish["cache"], allow_patterns=wanted, etag_timeout=TIMEOUT_S, **where
-        )  # without a revision: then the client notes which one it got, and finds it again without the network
+            name, revision=revision, cache_dir=wish["cache"], allow_patterns=wanted, etag_timeout=TIMEOUT_S, **where
+        )  # of a name, or of none, the client notes which commit it got, and finds it again without the network
     except Exception as error:  # whatever it is, the page needs a sentence
         return {"error": _explain(name, error)}
     return {"folder": folder}

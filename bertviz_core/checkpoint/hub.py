@@ -62,16 +62,22 @@ def measure_weights(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.glob("*.safetensors"))
 
 
-def locate(name: str) -> Located:
+def locate(name: str, revision: str | None = None) -> Located:
     """Resolve "bundled", a local folder or a Hugging Face id; download only what is not here yet.
 
-    Raises CheckpointError, within seconds, where there is no such folder or model, or no network to ask.
+    revision: of a Hugging Face id. Raises CheckpointError, within seconds, where there is no such folder, model or
+    revision, or no network to ask.
     """
     name = name.strip()
     if not name:
         raise CheckpointError(f'No model was named. Give a folder, a Hugging Face model id, or "{BUNDLED}".')
     folder = find_folder(name)
     if folder is not None:
+        if revision is not None:
+            raise CheckpointError(
+                f"{name[:120]!r} is here as files, of which there is no revision {revision[:80]!r}. Leave it out, and "
+                "compare the model's digest."
+            )
         return Located(name, folder, _take_fingerprint(folder))
     try:
         validate_repo_id(name)
@@ -81,7 +87,7 @@ def locate(name: str) -> Located:
             "model id, which looks like google-bert/bert-base-uncased. Check the spelling; a folder needs config.json, "
             f"{WEIGHTS} and the tokenizer's files."
         ) from None
-    return _find_cached(name) or _download(name)
+    return _find_cached(name, revision) or _download(name, revision)
 
 
 def find_folder(name: str) -> Path | None:
@@ -99,10 +105,11 @@ def find_folder(name: str) -> Path | None:
         return None
 
 
-def _find_cached(name: str) -> Located | None:
+def _find_cached(name: str, revision: str | None) -> Located | None:
+    wanted = list(_FILES)
     try:
-        folder = Path(snapshot_download(name, local_files_only=True, allow_patterns=list(_FILES)))
-    except OSError:
+        folder = Path(snapshot_download(name, revision=revision, local_files_only=True, allow_patterns=wanted))
+    except (OSError, ValueError):  # a revision may be anything
         return None
     return Located(name, folder, folder.name) if _is_complete(folder) else None
 
@@ -116,9 +123,10 @@ def _is_complete(folder: Path) -> bool:
         return False
 
 
-def _download(name: str) -> Located:
+def _download(name: str, revision: str | None) -> Located:
     wish = {
         "name": name,
+        "revision": revision,
         "files": _FILES,
         "weights": WEIGHTS,
         "needed": _NEEDED,

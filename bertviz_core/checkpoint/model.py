@@ -136,10 +136,13 @@ class Model:
         return sum({tensor.data_ptr(): tensor.nbytes for tensor in self.parameters.values()}.values())
 
 
-def load_model(name: str | os.PathLike[str] = "bundled", dtype: torch.dtype = torch.float32) -> Model:
+def load_model(
+    name: str | os.PathLike[str] = "bundled", dtype: torch.dtype = torch.float32, revision: str | None = None
+) -> Model:
     """Load "bundled", a local folder or a Hugging Face model id.
 
-    name: which; dtype: torch.float32, or torch.float64 for exact comparisons. Matrices are (in, out), as formulas have
+    name: which; dtype: torch.float32, or torch.float64 for exact comparisons; revision: of a model of the hub,
+    a commit, branch or tag, by default the newest, or the one downloaded. Matrices are (in, out), as formulas have
     them. Raises CheckpointError with what is wrong with the checkpoint and what to do; ArgumentError for no name.
 
         >>> model = bv.load_model("bundled")
@@ -152,7 +155,9 @@ def load_model(name: str | os.PathLike[str] = "bundled", dtype: torch.dtype = to
         )
     if dtype not in (torch.float32, torch.float64):
         raise ArgumentError.of("The dtype must be torch.float32 or torch.float64", dtype, "Choose one of the two.")
-    place = locate(os.fsdecode(name))
+    if not isinstance(revision, str | None):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may have no types
+        raise ArgumentError.of("A revision must be a text", revision, "Give a commit of the model's.")
+    place = locate(os.fsdecode(name), revision)
     config = read_config(place.folder / "config.json")
     tensors = read_tensors(place.folder)
     config = complete_config(config, tensors)
