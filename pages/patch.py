@@ -6,7 +6,7 @@ from bertviz_core.ui.views import patch, patch_grids, patch_sentences
 
 view = open_page(
     "patch",
-    "Every cell is one forward pass with numbers of the other one. Restored there does not mean stored there.",
+    "Every cell is one forward pass with numbers of the other one, put where the cell says.",
     patch.write_headline,
     patch.ask,
 )

@@ -227,7 +227,7 @@ MARKUP = {
     r"-\left(x-1\right)": "−(<i>x</i> − 1)",
     r"\widehat{Z_{2}}": "<i>Ẑ</i><sub>2</sub>",
     r"\frac{\partial J}{\partial W}": "<i>∂</i><i>J</i>∕<i>∂</i><i>W</i>",
-    "{x}'": "<i>x</i>′",
+    "{x}'": "<i>x</i><sup>′</sup>",
 }
 
 

@@ -14,6 +14,7 @@ from bertviz_core.figures.base import (
     Cells,
     Chart,
     Spec,
+    leave_room,
     make_chart,
     name_ticks,
     pack,
@@ -31,8 +32,8 @@ _STEPS = (90, 45, 30, 15, 10, 5, 2, 1)  # degrees from one line of the grid to t
 _LINE = 14  # pixels from one name to the next
 _AROUND = 50  # pixels above and below the lines
 _MIDDLE = 0.34  # of the width, for the answers between the bars
+_WHOLE = 1.001  # of the largest share: what reaches beyond the axis in single precision has no number beside it
 _PALE = 0.4  # of the way to its colour, for a bar that is not dark
-_NUMBER = 0.42  # of a side, for the number beside the longest bar
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +115,11 @@ class Side:
     shares: np.ndarray
     cells: Cells = ""
 
+    @property
+    def told(self) -> list[str]:
+        """The probabilities in words, as they stand beside their bars."""
+        return ["none" if np.isnan(share) else format_percent(float(share)) for share in self.shares]
+
 
 def draw_mirrored(words: Sequence[str], left: Side, right: Side, colors: Palette, color: str, row: int = 19) -> Chart:
     """Probabilities of the same answers, one pass leftwards, the other rightwards, on one scale."""
@@ -125,6 +131,8 @@ def draw_mirrored(words: Sequence[str], left: Side, right: Side, colors: Palette
         colors,
         top=26,
         bottom=4,
+        left=leave_room(left.told),
+        right=leave_room(right.told),
         bargap=BAR_GAP,
         annotations=[
             *(write_text(word, 0.5, i, {"size": 12.5}, xref="paper") for i, word in enumerate(words)),
@@ -133,14 +141,13 @@ def draw_mirrored(words: Sequence[str], left: Side, right: Side, colors: Palette
                 bold(right.name), 1 - half, 1, {"size": 12}, xref="paper", yref="paper", xanchor="left", yshift=14
             ),
         ],
-        xaxis=set_axis(colors, domain=[0, half], range=[(1 + _NUMBER) * end, 0], showticklabels=False),
-        xaxis2=set_axis(colors, domain=[1 - half, 1], range=[0, (1 + _NUMBER) * end], anchor="y", showticklabels=False),
+        xaxis=set_axis(colors, domain=[0, half], range=[_WHOLE * end, 0], showticklabels=False),
+        xaxis2=set_axis(colors, domain=[1 - half, 1], range=[0, _WHOLE * end], anchor="y", showticklabels=False),
         yaxis=set_axis(colors, range=[len(words) - 0.5, -0.5], showticklabels=False),
     )
 
 
 def _draw_side(side: Side, words: Sequence[str], axis: str, colors: Palette, color: str) -> Spec:
-    told = ["none" if np.isnan(share) else format_percent(float(share)) for share in side.shares]
     drawn: Spec = {
         "type": "bar",
         "orientation": "h",
@@ -148,7 +155,7 @@ def _draw_side(side: Side, words: Sequence[str], axis: str, colors: Palette, col
         "y": list(range(len(words))),
         "xaxis": axis,
         "marker": {"color": color},
-        "text": told,
+        "text": side.told,
         "textposition": "outside",
         "textangle": 0,
         "textfont": set_font(colors.text),
@@ -192,5 +199,5 @@ def draw_sorted(values: np.ndarray, names: Sequence[str], dark: int, colors: Pal
         ],
         bottom=24,
         xaxis=set_axis(colors, showticklabels=False, range=[-0.5, len(values) - 0.5]),
-        yaxis=set_axis(colors, showticklabels=False, range=[0, end]),
+        yaxis=set_axis(colors, showticklabels=False, range=[0, _WHOLE * end]),
     )  # fmt: skip

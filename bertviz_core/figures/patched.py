@@ -42,14 +42,14 @@ def draw_grid(
     end: float,
     *,
     of_way: bool,
-    labelled: bool = True,
+    ticks: Sequence[str] | None = None,
     slanted: bool = True,
     unmatched: Sequence[int] = (),
 ) -> Chart:
     """(row, column) how far each patch moves the measure, from -end to end; larger numbers are written in their cells.
 
-    of_way: whether parts of a way; labelled: its rows are named; slanted: columns are words above it; unmatched: the
-    columns that no patch reaches, which are framed. What is not known has no cell.
+    of_way: whether parts of a way; ticks: what stands beside the rows, if not their names; slanted: columns are words
+    above it; unmatched: the columns that no patch reaches, which are framed. What is not known has no cell.
     """
     texts = [[write_moved(x, of_way) if abs(x) >= LEAST * end else "" for x in row] for row in values]
     longest = _PERCENT_LONG if of_way else max((len(text) for row in texts for text in row), default=0)
@@ -57,7 +57,7 @@ def draw_grid(
         texts = [[""] * len(columns) for _ in rows]
     chart = draw_heatmap(
         values,
-        Side("", rows, labelled=labelled),
+        Side("", ticks or rows),
         Side("", columns, angle=-45 if slanted else 0),
         colors,
         kind,
@@ -72,13 +72,13 @@ def draw_grid(
         "xaxis": {**chart.layout["xaxis"], "side": "top", "automargin": False},
         "shapes": [*chart.layout.get("shapes", ()), *(_frame(column, len(rows), colors) for column in unmatched)],
     }
-    unit = "%{customdata} of the way" if of_way else "%{customdata}"
-    said = [[_tell(x, of_way) for x in row] for row in values]
+    unit = "%{customdata[1]} of the way" if of_way else "%{customdata[1]}"
+    said = [[[name, _tell(x, of_way)] for x in row] for name, row in zip(rows, values, strict=True)]
     shown = {
         **{key: part for key, part in chart.traces[0].items() if key != "colorbar"},
         "showscale": False,
         "customdata": said,
-        "hovertemplate": Rich(f"%{{y}}, %{{x}}<br><b>{unit}</b><extra></extra>"),
+        "hovertemplate": Rich(f"%{{customdata[0]}}, %{{x}}<br><b>{unit}</b><extra></extra>"),
     }
     return replace(chart, traces=(shown,), layout=layout)
 
@@ -171,6 +171,7 @@ def draw_way(marks: Mapping[str, float], colors: Palette, color: str, height: in
                 "y": [0] * len(values),
                 "mode": "markers",
                 "marker": {
+                    "opacity": 1,
                     "symbol": ["line-ns", "line-ns", "circle"][: len(values)],
                     "size": [18, 18, 13][: len(values)],
                     "color": colors.surface,

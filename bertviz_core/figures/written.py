@@ -80,7 +80,7 @@ def _measure_height(layers: int) -> int:
 
 def _name_layers(layers: int, colors: Palette) -> Spec:
     named = name_rows([f"layer {i}" for i in range(layers)], colors)
-    return {**named, "autorange": False, "range": [layers - 0.5, -0.5]}  # of both charts alike
+    return {**named, "ticklabelstandoff": 8, "autorange": False, "range": [layers - 0.5, -0.5]}  # of both charts alike
 
 
 def _draw_heads(heads: np.ndarray, end: float, cells: str, colors: Palette) -> Spec:

@@ -25,7 +25,8 @@ _SIGNS = {  # with a space on either side
     r"\to": "→", r"\oplus": "⊕", r"\neq": "≠",
 }  # fmt: skip
 _PLAIN = {
-    "'": "′", r"\,": " ", r"\ ": " ", r"\left": "", r"\right": "", r"\sum": "Σ", r"\top": "⊤", r"\llbracket": "⟦",
+    "'": "<sup>′</sup>",  # the sign itself is as large as a letter
+    r"\,": " ", r"\ ": " ", r"\left": "", r"\right": "", r"\sum": "Σ", r"\top": "⊤", r"\llbracket": "⟦",
     r"\rrbracket": "⟧", r"\log": "log", r"\tanh": "tanh", r"\max": "max", r"\sin": "sin",
     r"\cos": "cos", r"\infty": "∞", r"\quad": "\u2003", r"\qquad": "\u2003", r"\;": " ", r"\!": "", r"\big": "",
     r"\lVert": "‖", r"\rVert": "‖", r"\|": "‖", r"\lvert": "|", r"\rvert": "|", r"\vert": "|", r"\dots": "…",

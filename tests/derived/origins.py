@@ -102,7 +102,7 @@ def written(s: Scene) -> Truth:
 @truth("where_from", "written-beside")
 def written_blocks(s: Scene) -> Truth:
     _, _, blocks, _ = transcribe_components(s.trace, find_target(s))
-    return Truth([points(x=blocks, y=range(len(blocks)))])
+    return Truth([points(x=blocks)])
 
 
 @truth("where_from", "inside")

@@ -32,10 +32,12 @@ class Patches:
             for leaf in ("probs", "decoder")
         )
         best = {int(i) for row in shares for i in np.argsort(-row, kind="stable")[:8]}
-        likely = [i for i in best if max(row[i] for row in shares) >= 0.01] or [*best]
+        likely = [i for i in best if max(row[i] for row in shares) >= 0.01]
+        if len(likely) < 2:
+            likely = sorted(best, key=lambda i: -sum(row[i] for row in shares))[:2]
         rise = {i: scores[0][i] - scores[1][i] for i in likely}
         word = max(likely, key=rise.get)
-        other = min([i for i in likely if i != word] or [word], key=rise.get)
+        other = min([i for i in likely if i != word], key=rise.get)
         self.shares = [row[i] for i in (word, other) for row in shares]
         return word, other
 
@@ -77,9 +79,11 @@ def name_rows(s, leaf):
 @truth("patch", "patched-way")
 def way(s: Scene) -> Truth:
     found = read(s)
-    ends = np.array([found.first, found.second])
+    ends, moved = np.array([found.first, found.second]), move_heads(s)
+    most = moved.flat[np.abs(moved).argmax()]  # the drawer tells of it, so the ring is there
+    reached = found.second + most * (found.first - found.second if found.has_way else 1)
     told, may = (found.shares, found.words) if found.words else ((), ())  # a word without a name is told by its id
-    return Truth([points(), points(), points(x=ends)], ends[:, None], told=told, may=may)
+    return Truth([points(), points(), points(x=[*ends, reached])], ends[:, None], told=told, may=may)
 
 
 @truth("patch", "patched-residual")
@@ -101,11 +105,15 @@ def feed_forward(s: Scene) -> Truth:
 
 @truth("patch", "patched-heads")
 def heads(s: Scene) -> Truth:
+    values = move_heads(s)
+    return Truth([Map(values)], values)
+
+
+def move_heads(s: Scene) -> np.ndarray:
     found, size = read(s), s.trace.model.config.head_dim
     count = s.trace.model.config.num_attention_heads
     parts = [slice(size * i, size * (i + 1)) for i in range(count)]
-    values = np.array([[found.moved(p, part) for part in parts] for p in name_rows(s, "attention.self.context")])
-    return Truth([Map(values)], values)
+    return np.array([[found.moved(p, part) for part in parts] for p in name_rows(s, "attention.self.context")])
 
 
 @truth("patch", "patched-moves")

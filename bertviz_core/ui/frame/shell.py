@@ -27,6 +27,7 @@ from bertviz_core.ui.frame import site, state, style, url, what_if
 from bertviz_core.ui.frame.against import find_beside
 from bertviz_core.ui.frame.bar import MARKS, NOTHING_BESIDE, Bar, show_map
 from bertviz_core.ui.frame.controls import EXAMPLES, Asked, bind_asked
+from bertviz_core.ui.frame.elsewhere import show_elsewhere
 from bertviz_core.ui.frame.fair import await_share, is_admitted
 from bertviz_core.ui.frame.findings import Wanted, show_finding
 from bertviz_core.ui.frame.folds import are_many_open
@@ -187,15 +188,18 @@ def _run_stand_in(asked: Asked) -> _Passed | None:
 def _open_view(page: str, passed: _Passed) -> View:
     """What the page draws from; above it, what is remarked on."""
     asked, found = passed.asked, passed.found
-    chosen, elsewhere = choose_place(found.before, page)
+    chosen, moved = choose_place(found.before, page)
     view = View(asked.text, asked.pair, passed.typed, found, chosen, style.read_colors(), asked.notation)
-    remarks = (*passed.remarks, *elsewhere, *tell_overflow(view.trace), *tell_unknown())
+    remarks = (*passed.remarks, *moved, *tell_overflow(view.trace), *tell_unknown())
     remarks += tell_other_weights(view.trace.model)
     for remark in () if passed.stands_in else remarks:
         st.info(remark, icon=":material/info:")
     if passed.blank:
         show_mask_button(found.before.model, asked, passed.blank)
     state.write(VIEW, view)
+    info = site.get_page(page)
+    if info.of_sentence and not info.of_two and not passed.stands_in:
+        show_elsewhere(view)
     return view
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
 from functools import partial, wraps
 from typing import Concatenate, ParamSpec
@@ -108,12 +109,13 @@ def _show(view: View, found: Sequence[Derived]) -> None:
         drawn, side = st.columns(last.sides, gap="medium") if last.beside else (st.container(), None)
         with drawn:
             show_passes_chart(view, [each.chart for each in found], last.name, last.see)
-            words = "" if _is_unmoved(found) else tell_words(view).strip()
-            if note := " ".join(filter(None, (words, more, last.note))):
-                st.caption(note)
         if side:
             with side:
                 _show_beside(view, found)
+        words = "" if _is_unmoved(found) else tell_words(view).strip()
+        if note := " ".join(filter(None, (words, more, last.note))):
+            with nullcontext() if isinstance(last.beside, Second) else drawn:
+                st.caption(note)
         if last.table:
             show_passes_html(view, [each.table for each in found])
 

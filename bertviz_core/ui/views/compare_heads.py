@@ -152,4 +152,4 @@ def _render_map(view: View, folded: np.ndarray, end: float, alone: bool) -> str:
 
 def _write_formula(view: View) -> str:
     a, d = (rf"\textcolor{{{view.colors.kinds[ATTENTION]}}}{{{letter}}}" for letter in "AD")
-    return rf"{d}_{{l,h}} = \mathrm{{mean}}_i \; \tfrac{{1}}{{2}} \sum_j |{a}_{{i,j}} - {a}'_{{i,j}}|"
+    return rf"{d}_{{l,h}} = \mathrm{{mean}}_i \; \sum_j |{a}_{{i,j}} - {a}'_{{i,j}}| / 2"

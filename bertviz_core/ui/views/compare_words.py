@@ -72,5 +72,4 @@ def _write_formula(answers: Answers) -> tuple[str, str]:
     """The divergence in letters, and where it is printed; nothing where it has no number."""
     if np.isnan(answers.divergence):
         return "", ""
-    half = r"\tfrac{1}{2} \mathrm{KL}"
-    return rf"\mathrm{{JS}} = {half}(P | M) + {half}(P' | M)", "Lin 1991"
+    return r"\mathrm{JS} = (\mathrm{KL}(P | M) + \mathrm{KL}(P' | M)) / 2", "Lin 1991"

@@ -34,7 +34,7 @@ from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.views.patch import find_both, find_farthest
 from bertviz_core.ui.views.patch_both import Both, write_measure
-from bertviz_core.ui.views.patch_number import find_number, tell_patched
+from bertviz_core.ui.views.patch_number import WARNINGS, find_number, tell_patched
 
 _SOURCE = "Vig et al. 2020; Meng et al. 2022; Heimersheim and Nanda 2024"
 _TITLES = {OF_RESIDUAL: "Residual", OF_ATTENTION: "Attention output", OF_FEED_FORWARD: "Feed-forward"}
@@ -118,16 +118,16 @@ def _show_layers(view: View, both: Both, known: Patching, end: float, found: Fou
                     st.button("Cancel", key="patch-cancel", type="tertiary", on_click=_cancel, args=(both,))
         matched = {i for i, _ in both.pairs}
         unmatched = [i for i in range(len(trace.tokens)) if i not in matched]
-        for grid, place in zip(_TITLES, st.columns([37, 32, 32], gap="small"), strict=True):
+        for grid, place in zip(_TITLES, st.columns([36, 32, 32], gap="small"), strict=True):
             with place:
                 st.markdown(f":small[**{_TITLES[grid]}** {'after' if grid == OF_RESIDUAL else 'of'} the layer]")
-                rows = _name_rows(known, grid)
-                values = known.moved(grid)
+                rows, values, ticks = _name_rows(known, grid), known.moved(grid), None
                 if grid != OF_RESIDUAL:  # so that one layer is one row across the three
+                    ticks = ["", *map(str, range(len(rows)))]
                     rows, values = ["", *rows], np.vstack([np.full((1, values.shape[1]), np.nan), values])
                 chart = draw_grid(
                     values, rows, name_tokens(trace), view.colors, _KINDS[grid], end,
-                    of_way=known.has_way, labelled=grid == OF_RESIDUAL, unmatched=unmatched,
+                    of_way=known.has_way, ticks=ticks, unmatched=unmatched,
                 )  # fmt: skip
                 cells = [str(_pick(trace, grid, row)) for row in range(len(known.grids[grid].paths))]
                 show_chart(
@@ -135,6 +135,7 @@ def _show_layers(view: View, both: Both, known: Patching, end: float, found: Fou
                     f"patched-{grid}",
                     f"{_TITLES[grid]}, {says}",
                 )
+        st.caption(WARNINGS[both.restore])
         with tools:
             _show_values(trace, known)
 

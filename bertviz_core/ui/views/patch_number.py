@@ -33,7 +33,10 @@ from bertviz_core.ui.walk.worked_out import WorkedOut
 
 PATCHED = "patched"  # the last part of the addresses of these numbers
 _WORDS = 9  # that are listed
-_WARNING = "Restored there does not mean stored there: a patch carries all that lies below it."
+WARNINGS = {  # by whether numbers are restored, or lost
+    True: "Restored there does not mean stored there: a patch carries all that lies below it.",
+    False: "Lost there does not mean stored there: a patch takes away all that lies below it.",
+}
 
 
 def find_number(trace: Trace, grid: str, row: int, column: int) -> Address:
@@ -44,13 +47,18 @@ def find_number(trace: Trace, grid: str, row: int, column: int) -> Address:
 
 def read_patch(trace: Trace, where: Address) -> tuple[Address, Rule]:
     """The change that such an address speaks of. Raises AddressError where it names none."""
+    return place_patch(trace, *find_patch(trace, where))
+
+
+def find_patch(trace: Trace, where: Address) -> tuple[str, int, int]:
+    """The grid, row and column of such an address. Raises AddressError where it names no patch."""
     path, at = where.path.rpartition(".")[0], where.at
     for grid in GRIDS:
         axis, count = (
             ("head", trace.model.config.num_attention_heads) if grid == OF_HEADS else ("token", len(trace.tokens))
         )
-        if path in list_paths(trace, grid) and set(at) == {axis} and at[axis] < count:
-            return place_patch(trace, grid, list_paths(trace, grid).index(path), at[axis])
+        if where.name == PATCHED and path in list_paths(trace, grid) and set(at) == {axis} and at[axis] < count:
+            return grid, list_paths(trace, grid).index(path), at[axis]
     raise AddressError(f"{where} names no patch: one is of a layer's vectors at a token, or of a head’s output.")
 
 
@@ -81,7 +89,7 @@ def tell_patched(view: View, both: Both, where: Address) -> WorkedOut | None:
             _tell(both, place, rule, values, number if way else None),
             _list_words(both, patched),
             "",
-            f"m: {tell_measured(both)}. {_WARNING}",
+            f"m: {tell_measured(both)}. {WARNINGS[both.restore]}",
         ),
         line=_write_line(source, target, value, way),
         act=partial(_show_keep, view, both, place, rule),

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
+from bertviz_core.analysis.patching import OF_HEADS
 from bertviz_core.analysis.predictions import PROBS
-from bertviz_core.errors import InputError
+from bertviz_core.errors import AddressError, InputError
 from bertviz_core.figures.patched import draw_way
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent
@@ -25,10 +26,12 @@ from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.second import WITH_CHANGES
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.frame.walked import read_explained
 from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.pictures import write_picture
+from bertviz_core.ui.views.patch import find_farthest
 from bertviz_core.ui.views.patch_both import (
     DIRECTION,
     DIRECTIONS,
@@ -48,6 +51,7 @@ from bertviz_core.ui.views.patch_both import (
     tell_token,
     write_measure,
 )
+from bertviz_core.ui.views.patch_number import find_patch
 
 _STYLE = read_css(Path(__file__).with_name("patch.css"))
 _COLUMN, _HIGH = 60, 26  # of the lines: units from token to token, pixels
@@ -85,11 +89,29 @@ def show_sentences(view: View) -> bool:
                 st.caption(told)
         with way:
             marks = dict(zip(names, (source, target), strict=True))
+            if (reached := _read_reached(both)) is not None:
+                marks["with the patch in the drawer"] = reached
             chart = draw_way(marks, view.colors, view.colors.kinds[ATTENTION])
             show_chart(chart, "patched-way", f"The measure in both passes: {tell_measured(both)}")
-            if told := tell_token(view, both):
+            ring = "Ring: with the patch in the drawer." if reached is not None else ""
+            if told := " ".join(filter(None, (ring, tell_token(view, both)))):
                 st.caption(escape_markdown(told))
     return True
+
+
+def _read_reached(both: Both) -> float | None:
+    """The measure after the patch that the drawer tells of, which is the head's that moves it farthest while nobody has
+    asked for another; None where that is not known."""
+    kept, where = both.wanted.recall(), read_explained()
+    if kept is None or kept.value is None:
+        return None
+    try:
+        place = find_patch(both.target.trace, where) if isinstance(where, Address) else None
+    except AddressError:
+        return None
+    grid, row, column = place or (OF_HEADS, *find_farthest(kept.value.moved(OF_HEADS)))
+    value = float(kept.value.grids[grid].values[row, column])
+    return value if np.isfinite(value) else None
 
 
 def _choose(view: View, both: Both) -> None:
