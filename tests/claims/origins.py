@@ -1,12 +1,19 @@
 """Oracles of what is said of a number's parts, carried forwards, and of hidden tokens, one pass each."""
 
+import re
+from functools import lru_cache
+
 import numpy as np
 
 from bertviz_core.analysis.carried import carry_forward, read_carried
-from bertviz_core.formula.address import Address
+from bertviz_core.formula.address import Address, read_address
 from tests.claims.answers import find_span
 from tests.claims.truths import Truth, oracle, softmax
 from tests.derived.origins import rank
+from tests.token_parts import SLOPES, transcribe, transcribe_layers
+
+TRANSCRIBED = 24  # tokens at most
+NOT_LINEAR = re.compile(r"^(input_ids|attention_mask|token_type_ids|embeddings\.)|\.(query|key|scores|probs)$")
 
 
 def find_target(scene):
@@ -23,17 +30,43 @@ def find_target(scene):
     return last.fix(hidden=int(np.abs(trace[last]).argmax()))
 
 
+def find_rival(scene):
+    """The number that the page takes off, if any."""
+    asked = scene.shown.says.get("instead", "")
+    rival = read_address(asked) if asked else None
+    return None if rival == find_target(scene) else rival
+
+
 def carry(scene):
-    """(source,) the target's parts, from the embeddings on; those of the words' matrix by hand, as it is large."""
-    target, doubled = find_target(scene), read_carried(scene.trace)
+    """(source,) the parts of the number, of a lead those of the one less those of the other."""
+    parts, rival = carry_one(scene.trace, find_target(scene)), find_rival(scene)
+    return parts if rival is None else parts - carry_one(scene.trace, rival)
+
+
+@lru_cache(maxsize=8)
+def carry_one(trace, target):
+    """(source,) a number's parts by the transcription in NumPy, where the pass is of BERT as the transcription has it
+    and short; else by the project's own way forwards, those of the words' matrix by hand, as it is large."""
+    if can_transcribe(trace):
+        if "hidden" not in target.at:
+            return transcribe(trace, str(target))
+        *_, states = transcribe_layers(trace)
+        return states[target.at["token"], :, target.at["hidden"]]
+    doubled = read_carried(trace)
     if "vocab" not in target.at:
         ((_, parts),) = carry_forward(doubled, {target.path})
         return parts[(slice(None), *(i for _, i in target.index))].numpy()
     ((_, parts),) = carry_forward(doubled, {"cls.predictions.transform.LayerNorm"})
     word = target.at["vocab"]
-    found = parts[:, scene.token].numpy() @ np.asarray(scene.trace["cls.predictions.decoder.weight"])[:, word]
-    found[-1] += float(scene.trace["cls.predictions.decoder.bias"][word])
+    found = parts[:, target.at["token"]].numpy() @ np.asarray(trace["cls.predictions.decoder.weight"])[:, word]
+    found[-1] += float(trace["cls.predictions.decoder.bias"][word])
     return found
+
+
+def can_transcribe(trace):
+    """Whether it is short, and no change reaches what is linear in it."""
+    plain = all(NOT_LINEAR.search(str(where).partition("[")[0]) for where in trace.changes)
+    return plain and len(trace.tokens) <= TRANSCRIBED and trace.model.config.hidden_act in SLOPES
 
 
 @oracle("carried most", "none carried more")
@@ -49,15 +82,31 @@ def find_as_large(parts, best):
     return np.flatnonzero(parts[:-1] >= parts[best] - 1e-9 * max(1, abs(parts[best])))
 
 
+@oracle("speaks most for", "none speaks more for")
+def _(scene, name):
+    parts = carry(scene)
+    best = int(parts[:-1].argmax())
+    values = {"part": parts[best], "token": {scene.name(i) for i in find_as_large(parts, best)}}
+    return Truth(values, "LARGEST" if name == "speaks most for" else "HIGHEST", parts[:-1], best)
+
+
+@oracle("speaks most against", "none speaks more against")
+def _(scene, name):
+    parts = carry(scene)
+    least = int(parts[:-1].argmin())
+    values = {"part": parts[least], "token": {scene.name(i) for i in find_as_large(-parts, least)}}
+    return Truth(values, "SMALLEST" if name == "speaks most against" else "LOWEST", parts[:-1], least)
+
+
 @oracle("orders alike", "orders partly alike", "orders apart", "order’s exception")
 def _(scene, name):
-    trace, target = scene.trace, find_target(scene)
+    trace, asked = scene.trace, (find_target(scene), find_rival(scene))
     parts, mask = carry(scene)[:-1], trace.model.tokenizer.mask_id
     tokens = [i for i in trace.encoding.real if trace.encoding.ids[i] != mask]
     if len(parts) > 30:
         tokens = [i for i in tokens if i in np.argsort(-np.abs(parts), kind="stable")[:24]]
     falls = [
-        measure(trace, target) - measure(trace.with_changes({f"input_ids[token={i}]": mask}), target) for i in tokens
+        measure(trace, *asked) - measure(trace.with_changes({f"input_ids[token={i}]": mask}), *asked) for i in tokens
     ]
     one, other = rank(parts[tokens]), rank(np.array(falls))
     rho, gaps = np.corrcoef(one, other)[0, 1], np.abs(one - other)
@@ -68,8 +117,10 @@ def _(scene, name):
     return Truth({"rho": rho})
 
 
-def measure(trace, target):
-    """The logarithm of its probability, where there is one."""
+def measure(trace, target, rival):
+    """The logarithm of its probability, where there is one; how far it lies above another one, where that is asked."""
     axis, i = target.index[-1]
     row = np.asarray(trace.recomputed(target.without(axis)), dtype=np.float64)
+    if rival is not None:
+        return row[i] - row[rival.index[-1][1]]
     return row[i] if axis == "hidden" else float(np.log(softmax(row)[i]))

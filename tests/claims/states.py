@@ -69,7 +69,11 @@ def list_states(models, count, seed) -> Iterator[State]:
             outcome = Outcome(before, after, {}, show)
             typed = encode(model, text, pair)
             view = View(text, pair, typed, outcome, chosen, PALETTES["light"], "row")
-            says = {**_draw_says(rng, rows), **_draw_second(number + place, text, chosen)}
+            says = {
+                **_draw_says(rng, rows),
+                **_draw_second(number + place, text, chosen),
+                **_draw_instead(number + place, after, chosen.token),
+            }
             yield State(number + place, view, changes, says)
 
 
@@ -188,6 +192,24 @@ def _draw_second(number, text, chosen):
     if rng.random() < 0.5:
         says["token"] = str(chosen.token)
     return says
+
+
+def _draw_instead(number, trace, token):
+    """The number that another one is looked at instead of, if any: of the head that the page begins with."""
+    rng, config = random.Random(-1 - number), trace.model.config
+    if rng.random() < 0.5:
+        return {}
+    if "cls.predictions.probs" in trace:
+        cell = f"cls.predictions.decoder[token={token},vocab={rng.randrange(config.vocab_size)}]"
+    elif "classifier" in trace:
+        at = f"token={token}," if "token" in trace.dims("classifier") else ""
+        cell = f"classifier[{at}label={rng.randrange(len(trace.model.labels))}]"
+    elif "qa_outputs" in trace:
+        cell = f"qa_outputs.start[start={rng.randrange(len(trace.tokens))}]"
+    else:
+        last = f"encoder.layer.{config.num_hidden_layers - 1}.output.LayerNorm"
+        cell = f"{last}[token={token},hidden={rng.randrange(config.hidden_size)}]"
+    return {"instead": cell}
 
 
 def enter(monkeypatch, shown: State, page: str) -> View:

@@ -1,0 +1,105 @@
+"""Oracles of what is said of patches: every one made anew, as an array put into the other pass by hand.
+
+Which passes, tokens and words are looked at is the page's choice; that such an array does what a hook in Hugging Face's
+model does is tested in test_patching.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+from bertviz_core.formula.texts import spell_controls
+from bertviz_core.ui.views.patch_both import read_both
+from tests.claims.truths import Truth, oracle
+
+OUTPUTS = {"the attention output": "attention.output.dense", "the feed-forward": "output.dense"}
+ENOUGH, LEAST = 0.2, 0.01  # a head's part of the way that is enough; the way that there must be
+
+
+@oracle("no way to go")
+def _(scene):
+    both = read_both(scene.view)
+    source, target = read(both.source.trace, both.there), read(both.target.trace, both.measure)
+    assert abs(source - target) < LEAST
+    return Truth({"source": source, "target": target})
+
+
+@oracle("patched head most", "patched head as much", "patched head back")
+def _(scene, name):
+    heads = move_heads(*name_both(scene))
+    best = int(np.abs(heads).argmax())
+    assert abs(heads.flat[best]) >= ENOUGH and (heads.flat[best] < 0) == name.endswith("back")
+    layer, head = np.unravel_index(best, heads.shape)
+    values = {"share": heads.flat[best], "layer": int(layer), "head": int(head)}
+    return Truth(values, relate(name), heads.ravel(), best)
+
+
+@oracle("patched cell most", "patched cell as much", "patched cell back")
+def _(scene, name):
+    both = name_both(scene)
+    assert np.abs(move_heads(*both)).max() < ENOUGH, "a head goes farther"
+    grids = {of: move_cells(*both, leaf) for of, leaf in OUTPUTS.items()}
+    of = max(grids, key=lambda each: np.abs(grids[each]).max())
+    best, tokens = int(np.abs(grids[of]).argmax()), both[1].tokens
+    layer, token = np.unravel_index(best, grids[of].shape)
+    twice = tokens.count(tokens[token]) > 1
+    called = f"“{spell_controls(tokens[token])}” at position {token}" if twice else tokens[token]
+    values = {"share": grids[of].flat[best], "layer": int(layer), "token": called, "of": of}
+    return Truth(values, relate(name), grids[of].ravel(), best)
+
+
+def relate(name):
+    return {"most": "LARGEST", "much": "HIGHEST", "back": "LOWEST"}[name.rpartition(" ")[2]]
+
+
+def name_both(scene):
+    both = read_both(scene.view)
+    return both.source.trace, both.target.trace, both.pairs, both.there, both.measure
+
+
+def read(trace, measure):
+    """A measure of a pass: a number, or one less another."""
+    first, *others = (float(trace.recomputed(cell)) for cell in measure.cells)
+    return first - sum(others)
+
+
+def put(target, path, numbers):
+    """The target's pass with an array in place of a tensor; what was changed in it stays so."""
+    return (target.before or target).with_changes({**target.changes, path: numbers})
+
+
+def tell_way(values, source, target, there, measure):
+    start, end = read(target, measure), read(source, there)
+    assert abs(end - start) >= LEAST
+    return (np.array(values) - start) / (end - start)
+
+
+@lru_cache(maxsize=2)
+def move_heads(source, target, pairs, there, measure):
+    """(layer, head) parts of the way, of a head's output at all tokens that are matched."""
+    config, values = target.model.config, []
+    for layer in range(config.num_hidden_layers):
+        path = f"encoder.layer.{layer}.attention.self.context"
+        for head in range(config.num_attention_heads):
+            numbers, own = target[path].copy(), slice(head * config.head_dim, (head + 1) * config.head_dim)
+            for here, other in pairs:
+                numbers[here, own] = source[path][other, own]
+            values.append(read(put(target, path, numbers), measure))
+    shape = (config.num_hidden_layers, config.num_attention_heads)
+    return tell_way(values, source, target, there, measure).reshape(shape)
+
+
+@lru_cache(maxsize=4)
+def move_cells(source, target, pairs, there, measure, leaf):
+    """(layer, token) parts of the way, 0 where no token is matched."""
+    found = []
+    for layer in range(target.model.config.num_hidden_layers):
+        path = f"encoder.layer.{layer}.{leaf}"
+        row = np.zeros(len(target.tokens))
+        for here, other in pairs:
+            numbers = target[path].copy()
+            numbers[here] = source[path][other]
+            value = read(put(target, path, numbers), measure)
+            row[here] = tell_way([value], source, target, there, measure)[0]
+        found.append(row)
+    return np.stack(found)
