@@ -12,7 +12,9 @@ server again and again, in turn by SIGKILL and SIGTERM, and starts it anew: who 
 there. --churn has every user leave after a few choices, and another one come: prints the memory as it goes on, and how
 much it grew from the second quarter of the time to the last. --app, a folder or a commit, may be given more than once:
 then the rows of all take turns; with @2 behind its name it is served by `python -m deploy`, two processes behind nginx.
---url has the users visit a server that runs already, whose processes --pid names.
+--url has the users visit a server that runs already, whose processes --pid names. --dear SHARE: so many of the users,
+the same ones each time, open no other pages than those where passes are worked out beside the page: Where from, Patch,
+Compare.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ from served import ROOT, Server, checked_out, cpu_ms, list_family, measure_memor
 from users import THINK_S, Tally, User
 
 CHOICES_OF_A_VISIT = 5  # under churn
+DEAR = ("where_from", "patch", "compare")
 _LOOK_S = 1.0  # between two looks at the memory
 _SAY_S = 30.0  # between two lines about it, under churn
 _MB = 1_000_000
@@ -48,7 +51,8 @@ _HEAD = (
 
 @dataclass(frozen=True)
 class Plan:
-    """What the users of a row do. cold: they come to a server that has drawn nothing yet, in the same moment."""
+    """What the users of a row do. cold: they come to a server that has drawn nothing yet, in the same moment; dear: the
+    share of those who open only the pages where passes are worked out beside the page."""
 
     users: int
     seconds: float
@@ -58,6 +62,11 @@ class Plan:
     browsers: int = 0
     disturbed: bool = False
     seed: int = 0
+    dear: float = 0.0
+
+    def choose_pages(self, user: int) -> tuple[str, ...]:
+        """The only pages of one of the users; those of dear pages are spread evenly among all."""
+        return DEAR if int((user + 1) * self.dear) > int(user * self.dear) else ()
 
 
 @dataclass
@@ -107,7 +116,10 @@ async def hold_class(server: Server | Outside, plan: Plan) -> Row:
     row, began, own = Row(), time.monotonic(), time.process_time()
     spent, until = server.cpu_ms(), began + plan.seconds
     disturbed, choices = plan.disturbed or bool(plan.kill_every), CHOICES_OF_A_VISIT if plan.churn else 0
-    users = [User(server.url, plan.seed * 1000 + i, until, row.tally, choices, disturbed) for i in range(plan.users)]
+    users = [
+        User(server.url, plan.seed * 1000 + i, until, row.tally, choices, disturbed, pages=plan.choose_pages(i))
+        for i in range(plan.users)
+    ]
     around = [asyncio.create_task(watch(server, plan, row, began))]
     if plan.kill_every:
         around.append(asyncio.create_task(kill_again(server, plan.kill_every, until)))
@@ -262,6 +274,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--cold", type=int, default=0, metavar="TIMES")
     parser.add_argument("--kill-every", type=float, default=0.0, metavar="SECONDS")
     parser.add_argument("--churn", action="store_true")
+    parser.add_argument("--dear", type=float, default=0.0, metavar="SHARE")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--app", action="append", metavar="FOLDER|COMMIT[@PROCESSES]", help="instead of this tree")
     parser.add_argument("--python", default=sys.executable, help="the interpreter that runs the app")
@@ -289,6 +302,7 @@ def main() -> None:
                     asked.browsers,
                     asked.disturbed,
                     seed,
+                    asked.dear,
                 )
                 if asked.url:
                     row = asyncio.run(hold_class(Outside(asked.url, asked.pid), plan))

@@ -60,7 +60,7 @@ class User:
 
     choices: how many a visit has before another user comes in this one's place; 0 for one long visit. disturbed: the
     server is killed now and then, so that a broken connection is no trouble by itself. think: the shortest and the
-    longest pause before a choice, in seconds.
+    longest pause before a choice, in seconds; pages: the only ones that this user opens, all where none are named.
     """
 
     url: str
@@ -70,6 +70,7 @@ class User:
     choices: int = 0
     disturbed: bool = False
     think: tuple[float, float] = field(default_factory=lambda: THINK_S)
+    pages: tuple[str, ...] = ()
     _cookies: dict[str, str] = field(default_factory=dict)
     _talk: Conversation = field(default_factory=Conversation)
     _seen: tuple[str, str, list[str]] = ("", "", [])
@@ -88,7 +89,7 @@ class User:
         self._talk, self._seen, self._going = Conversation(), ("", "", []), []
         self._cookies = {}  # another visitor, in another browser
         self.tally.visits += 1
-        page = self._random.choice(["", "", "attention", "predictions", "heads", "embeddings"])
+        page = self._random.choice(self.pages or ("", "", "attention", "predictions", "heads", "embeddings"))
         line = await self._reach()
         try:
             line = await self._try(line, lambda: self._talk.open(page))
@@ -203,7 +204,7 @@ class User:
         return self._talk.type("Sentence", " ".join(words).capitalize() + ".")
 
     def _go(self) -> bytes:
-        page = self._random.choice(list(self._talk.names))
+        page = self._random.choice([name for name in self._talk.names if not self.pages or name in self.pages])
         if not self._talk.must_open_menu(page):
             return self._talk.follow(page)
         self._going = [page]

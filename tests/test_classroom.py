@@ -7,11 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import users
-from classroom import Outside, Plan, Tally, find_growth, find_percentile, hold_class
+from classroom import DEAR, Outside, Plan, Tally, find_growth, find_percentile, hold_class
 from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from users import User
 from wire import Conversation
+
+from bertviz_core.ui.frame import site
 
 
 def message(fill):
@@ -139,3 +141,18 @@ def test_users_come_back_after_a_broken_connection_and_see_what_they_saw(server,
     assert tally.visits == 3 and len(tally.back) == 3 and tally.changed == 0 and tally.trouble == {}
     assert len(row.tally.times) >= 2 and row.trouble == {}
     assert row.spent_ms > 0 and row.own > 0 and max(held for _, held in row.memory) > 1e8
+
+
+def test_a_share_of_a_class_opens_the_dear_pages_alone_and_always_the_same_users():
+    plans = [Plan(40, 1.0, dear=share) for share in (0.0, 0.2, 1.0)]
+    pages = [[plan.choose_pages(user) for user in range(40)] for plan in plans]
+    assert [sum(map(bool, each)) for each in pages] == [0, 8, 40]
+    assert set(pages[1]) == {(), DEAR} and all(any(pages[1][i : i + 5]) for i in range(0, 40, 5))
+    names = [info.name for info in site.PAGES]
+    assert set(DEAR) <= set(names)
+    user = User("", 3, 0.0, Tally(), pages=DEAR)
+    user._talk.names = dict.fromkeys(names, "")
+    user._talk.must_open_menu = lambda page: True
+    user._talk.open_menu = lambda: b""
+    gone = {user._go() or user._going[0] for _ in range(60)}
+    assert gone == set(DEAR)
