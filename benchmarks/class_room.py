@@ -2,12 +2,15 @@
 
 For `streamlit run app.py` and for `python -m deploy` with two processes: visitors open pages and choose for a while by
 themselves; then a room is opened, phones come in, listen and answer every question within ten seconds, while who leads
-it goes on and as many visitors are there; then these are by themselves again, as long before as after. Prints the
-seconds (median, 95th percentile, longest) until an answer was confirmed and until an act of who leads was heard of,
-those for which visitors waited without (before and after) and with the class, the seconds of the processor that phones
-and visitors took of the same machine, what went wrong, whether the counts are those of the answers that were confirmed,
-the kilobytes of the phone's page as they come, the milliseconds until Chromium has drawn it first beside the visitors
-(median), the megabytes that the server's processes grew by, visitors included, and the kilobytes of the store.
+it goes on and as many visitors are there; then as many phones are in a class elsewhere, which costs the app nothing
+(benchmarks/elsewhere.py), beside the same visitors of the app; then these are by themselves again, as long before as
+after. Prints the seconds (median, 95th percentile, longest) until an answer was confirmed and until an act of who leads
+was heard of, those for which visitors waited without phones (before and after), with the class, and with phones
+elsewhere: what these are more than without is the phones' own doing, which take of the same machine what they take; the
+seconds of the processor that phones and visitors took of it, what went wrong, whether the counts are those of the
+answers that were confirmed, the kilobytes of the phone's page as they come, the milliseconds until Chromium has drawn
+it first beside the visitors (median), the megabytes that the server's processes grew by, visitors included, and the
+kilobytes of the store.
 
 Bounds: 0.3 s for the 95th percentile of answers, 30 kB, 500 ms, and no wrong count. Ends with status 1 where one is
 broken.
@@ -30,6 +33,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from elsewhere import CODE, serving_elsewhere
 from phones import Heard, Phone, ask
 from playwright.async_api import async_playwright
 from served import ROOT, Server, measure_memory, serving
@@ -56,6 +60,7 @@ class Row:
     heard: Heard
     alone: Tally
     beside: Tally
+    elsewhere: Tally
     counts: Counter[tuple[int, int, str]] = field(default_factory=Counter)
     kilobytes: float = 0.0
     paints: list[float] = field(default_factory=list)
@@ -153,26 +158,37 @@ def measure_page(url: str) -> float:
     return sum(sizes.values()) / 1000
 
 
+async def hold_class(
+    url: str, app: str, code: str, secret: str, heard: Heard, asked: argparse.Namespace
+) -> tuple[Tally, float]:
+    """A class at `url`, and beside it visitors of the app: what these met, and the seconds of the processor that all
+    of them took.
+    """
+    acted: dict[int, float] = {}
+    phones = [Phone(url, code, i, heard, acted, THINK_S) for i in range(asked.phones)]
+    driven = time.process_time()
+    visiting = asyncio.create_task(visit(app, asked.visitors, LASTS_S, 200))
+    await asyncio.gather(lead(url, code, secret, acted), *(phone.take_part() for phone in phones))
+    return await visiting, time.process_time() - driven
+
+
 async def measure(server: Server, name: str, asked: argparse.Namespace, rooms: str) -> Row:
     """A class on a server that has just started."""
-    url, store, acted = server.url, open_rooms(rooms), {}
+    url, store = server.url, open_rooms(rooms)
     paints: list[float] = []
     await visit(url, asked.visitors, 10.0, 1)  # what is worked out once
     await asyncio.gather(visit(url, asked.visitors, 12.0, 50), look_at_page(url, paints))
     alone = await visit(url, asked.visitors, LASTS_S / 2, 100)
     before = measure_memory(server.pids)
     opened = store.open(make_plan(), "", time.time() + 3600)
-    row = Row(name, Heard(), alone, Tally(), kilobytes=measure_page(url), paints=paints)
-    phones = [Phone(url, opened.code, i, row.heard, acted, THINK_S) for i in range(asked.phones)]
-    leading = asyncio.create_task(lead(url, opened.code, opened.secret, acted))
-    visiting, driven = asyncio.create_task(visit(url, asked.visitors, LASTS_S, 200)), time.process_time()
-    await asyncio.gather(leading, *(phone.take_part() for phone in phones))
-    row.beside = await visiting
-    row.driven = time.process_time() - driven
+    row = Row(name, Heard(), alone, Tally(), Tally(), kilobytes=measure_page(url), paints=paints)
+    row.beside, row.driven = await hold_class(url, url, opened.code, opened.secret, row.heard, asked)
     row.grown = (measure_memory(server.pids) - before) / 1e6
     row.kept = sum(each.stat().st_size for each in Path(rooms).parent.iterdir()) / 1000
     _, votes = store.count(opened.code)
     row.counts = Counter({(*at, kept): times for at, each in votes.items() for kept, times in each.items()})
+    with serving_elsewhere(make_plan()) as other:
+        row.elsewhere, _ = await hold_class(other, url, CODE, "", Heard(), asked)
     after = await visit(url, asked.visitors, LASTS_S / 2, 300)
     row.alone.times += after.times
     row.alone.trouble.update(after.trouble)
@@ -189,8 +205,8 @@ def render_row(row: Row) -> str:
     lines = [
         f"{row.server}: {len(heard.entered)} phones, {len(heard.confirmed)} answers: {tell(heard.confirmed)} s; an act "
         f"heard of: {tell(heard.told)} s; come in: {tell(heard.entered)} s",
-        f"  visitors without: {tell(row.alone.times)} s; with: {tell(row.beside.times)} s; phones and visitors took "
-        f"{row.driven:.1f} s of the processor",
+        f"  visitors without: {tell(row.alone.times)} s; with: {tell(row.beside.times)} s; with phones elsewhere: "
+        f"{tell(row.elsewhere.times)} s; phones and visitors took {row.driven:.1f} s of the processor",
         f"  page {row.kilobytes:.1f} kB, first drawn {statistics.median(row.paints or [0.0]):.0f} ms; server grown "
         f"by {row.grown:.0f} MB, store {row.kept:.0f} kB",
         f"  trouble: {dict(heard.trouble + row.beside.trouble) or 'none'}",

@@ -84,7 +84,7 @@ class Server:
 
     def start(self) -> None:
         """Start it, and wait until it listens: as a cold server, which has drawn no page yet."""
-        self.port = self.port or _find_port()
+        self.port = self.port or find_port()
         alone = [
             "streamlit",
             "run",
@@ -104,7 +104,7 @@ class Server:
                 command, cwd=self.folder, env=told, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
             )
         deadline = time.monotonic() + START_S
-        while not _listens(self.port):
+        while not listens(self.port):
             if self._process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"The server did not start: {self.log.read_text()[-2000:]}")
             time.sleep(0.05)
@@ -166,12 +166,12 @@ def checked_out(ref: str) -> Iterator[Path]:
             subprocess.run(["git", "worktree", "remove", "--force", folder], cwd=ROOT, check=True)
 
 
-def _find_port() -> int:
+def find_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as free:
         return free.getsockname()[1]
 
 
-def _listens(port: int) -> bool:
+def listens(port: int) -> bool:
     with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
         return True
     return False
