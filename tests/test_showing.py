@@ -17,6 +17,7 @@ from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.figures.palette import PALETTES
 from bertviz_core.figures.pdf import write_pdf
 from bertviz_core.figures.sheet import Sheet, Text
+from bertviz_core.formula.numbers import format_number
 from tests.factory import random_checkpoint
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -236,6 +237,51 @@ def test_no_line_of_a_picture_sticks_out_of_it_in_wider_letters_either(trace, tm
     lines = [text for text in ET.parse(tmp_path / "a.svg").getroot().iter(f"{SVG}text") if text.get("x") == "4.00"]
     long = [text for text in lines if len(text.text) * float(text.get("font-size")) > 1.7 * page.get_width()]
     assert long and all(4 + float(text.get("textLength")) <= page.get_width() - 3 for text in long)
+
+
+def read_svg(path):
+    """Every text of a picture, and its rectangles as (fill, opacity)."""
+    root = ET.parse(path).getroot()
+    return [text.text for text in root.iter(f"{SVG}text")], [
+        (rect.get("fill"), float(rect.get("fill-opacity", 1))) for rect in root.iter(f"{SVG}rect")
+    ]
+
+
+def test_what_was_found_in_a_trace_is_a_picture_too(trace, tmp_path):
+    logit = "cls.predictions.decoder[token=2,vocab=9]"
+    found, worth, look = bv.attribute(trace, logit), bv.ablation(trace, logit), bv.lens(trace, 2)
+    for each in (found, worth, look):
+        figure = trace.show(each)
+        figure.save(tmp_path / "a.pdf")
+        assert asks_for_nothing(figure._repr_html_()) and not go.Figure(figure.to_dict()).layout.title.text.isspace()
+    trace.show(found).save(tmp_path / "a.svg", width_mm=120)
+    said, _ = read_svg(tmp_path / "a.svg")
+    for part in (*found.parts, found.biases):
+        assert format_number(float(part)) in said
+    trace.show(worth).save(tmp_path / "a.svg", width_mm=120)
+    trace.show(worth).save(tmp_path / "a.pdf", width_mm=120)
+    said, cells = read_svg(tmp_path / "a.svg")
+    lost = worth.values[0] - worth.without[0]
+    page = pypdfium2.PdfDocument(tmp_path / "a.pdf")[0]
+    assert min(o.get_bounds()[0] for o in page.get_objects([pypdfium2.raw.FPDF_PAGEOBJ_TEXT])) > 3  # nothing is cut off
+    assert [part for _, part in cells[-5:-1]] == pytest.approx((np.abs(lost) / np.abs(lost).max()).ravel(), abs=1e-4)
+    trace.show(look).save(tmp_path / "a.svg", width_mm=120)
+    said, _ = read_svg(tmp_path / "a.svg")
+    for stage, row in zip(("before layer 0", "after layer 0", "after layer 1"), look.probs, strict=True):
+        assert f"{stage}: {trace.model.tokenizer.name(int(row.argmax()))}" in said
+        assert format_number(float(row.max())) in said
+
+
+def test_what_was_found_in_another_trace_is_not_shown_by_this_one(trace):
+    other = bv.run(trace.model, "a cat")
+    logit = "cls.predictions.decoder[token=2,vocab=9]"
+    for found in (bv.attribute(other, logit), bv.ablation(other, logit), bv.lens(other, 2)):
+        with pytest.raises(bv.InputError, match="worked out of another trace"):
+            trace.show(found)
+
+
+def test_two_passes_compared_are_told_in_few_lines(bundled, rome):
+    assert len(repr(bv.compare(rome, bv.run(bundled, "When in Paris, do as the [MASK] do.")))) < 6_000
 
 
 def test_a_pass_to_show_is_a_trace(trace):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -35,12 +35,12 @@ class Answers:
     """
 
     kind: str
-    names: Sequence[str]
+    names: Sequence[str] = field(repr=False)
     one: np.ndarray
     other: np.ndarray
     rows: tuple[Address, Address]
     axis: str
-    places: Sequence[tuple[int | Span | None, int | Span | None]] | None = None
+    places: Sequence[tuple[int | Span | None, int | Span | None]] | None = field(default=None, repr=False)
     at: tuple[int, int] | None = None
 
     @property

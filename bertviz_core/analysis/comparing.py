@@ -7,7 +7,7 @@ one was trained on from the other: the axes of others have nothing to do with ea
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class Comparison:
     stages: tuple[Address, ...]
     cosines: np.ndarray
     angles: np.ndarray
-    moved: np.ndarray
+    moved: np.ndarray = field(repr=False)
     answers: Answers | None
     same: bool
     said: tuple[str, ...]

@@ -106,7 +106,7 @@ def find_folder(name: str) -> Path | None:
 
 
 def _find_cached(name: str, revision: str | None) -> Located | None:
-    wanted = list(_FILES)
+    wanted = list[str](_FILES)
     try:
         folder = Path(snapshot_download(name, revision=revision, local_files_only=True, allow_patterns=wanted))
     except (OSError, ValueError):  # a revision may be anything

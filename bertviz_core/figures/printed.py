@@ -121,7 +121,8 @@ def _draw_matrix(chart: Chart, colors: Palette, how: Print, top: float) -> tuple
     grid = _Grid(left, top, width, height)
     items: list[Rect | Text | Map] = [*_draw_scale(trace, colors, how, top)]
     if row_name := next((each["text"] for each in layout.get("annotations", ()) if each.get("yref") == "paper"), ""):
-        items.append(Text(left - _GAP, top - _GAP, unescape(row_name), how.font_pt, "faint", "end"))
+        end = max(left - _GAP, _EDGE + measure_printed(unescape(row_name), how.font_pt))  # a long one over the cells
+        items.append(Text(end, top - _GAP, unescape(row_name), how.font_pt, "faint", "end"))
     items += _draw_cells(z, trace, colors, grid, (named, across))
     items += _mark(layout, trace, grid)
     items += _name_rows(named, grid, how.font_pt)

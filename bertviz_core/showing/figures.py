@@ -24,6 +24,7 @@ from bertviz_core.figures.sheet import write_svg
 from bertviz_core.formula.address import Address, Where
 from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.formula.markup import write_html
+from bertviz_core.showing.answers import Answer, ShownAnswer, read_answer
 from bertviz_core.showing.cards import write_card, write_formula
 from bertviz_core.showing.provenance import list_caption, tell_model
 from bertviz_core.showing.tensors import Part, draw_matrix
@@ -42,6 +43,10 @@ class _Shown:
 
     trace: Trace
     address: Address
+
+    @property
+    def meaning(self) -> str:
+        return self.trace.step(self.address).meaning
 
     def draw(self, colors: Palette) -> tuple[Chart, str]:
         """The chart, and what of the tensor it leaves out."""
@@ -65,11 +70,19 @@ class _Shown:
         return [self.trace.model.tokenizer.name(i) if axis == "vocab" else str(i) for i in indices]
 
 
-def show_figure(trace: Trace, where: Where, *, theme: str = LIGHT) -> Picture:
-    """The figure of a vector or a matrix."""
-    address = trace.layout.locate(where)
+def show_figure(trace: Trace, what: Where | Answer, *, theme: str = LIGHT) -> Picture:
+    """The figure of a vector or a matrix, or of what was worked out of the trace."""
+    shown = read_answer(trace, what) if isinstance(what, Answer) else _find_tensor(trace, what)
     if theme not in PALETTES:
         raise InputError(f'There is no theme {theme!r}. Choose "{LIGHT}" or "{DARK}".')
+    colors = PALETTES[theme]
+    chart, note = shown.draw(colors)
+    return Picture(_write_figure(shown, chart, colors), partial(_write_card, shown, note), partial(_save, shown))
+
+
+def _find_tensor(trace: Trace, where: Where) -> _Shown:
+    """A vector or a matrix. Raises InputError for anything else."""
+    address = trace.layout.locate(where)
     dims = trace.dims(address)
     if len(dims) not in (1, 2):
         fixed = f", as in {address.fix(**{dims[0]: 0})}" if dims else f": trace.explain({str(address)!r}) works it out"
@@ -77,12 +90,10 @@ def show_figure(trace: Trace, where: Where, *, theme: str = LIGHT) -> Picture:
             f"A vector or a matrix can be drawn; {address} has the axes ({', '.join(dims)}). "
             + (f"Fix all but two{fixed}." if dims else f"It is one number{fixed}.")
         )
-    shown, colors = _Shown(trace, address), PALETTES[theme]
-    chart, note = shown.draw(colors)
-    return Picture(_write_figure(shown, chart, colors), partial(_write_card, shown, note), partial(_save, shown))
+    return _Shown(trace, address)
 
 
-def _write_figure(shown: _Shown, chart: Chart, colors: Palette) -> dict[str, Any]:
+def _write_figure(shown: _Shown | ShownAnswer, chart: Chart, colors: Palette) -> dict[str, Any]:
     """For Plotly.js: on the theme's own ground, under its formula."""
     spec = write_spec(chart)
     layout = spec["layout"]
@@ -106,26 +117,33 @@ def _write_title(tex: str) -> str:
     return _TAGS.sub("", written)
 
 
-def _lay_out(shown: _Shown, width_mm: float, font_pt: float, caption: bool, head: tuple[str, ...] = ()) -> Any:
+def _lay_out(
+    shown: _Shown | ShownAnswer, width_mm: float, font_pt: float, caption: bool, head: tuple[str, ...] = ()
+) -> Any:
     chart, note = shown.draw(PALETTES[LIGHT])
     left_out = [f"Shown: {note}"] if note else []
     lines = [*left_out, *list_caption(shown.trace, shown.address)] if caption else []
     return lay_out(chart, PALETTES[LIGHT], Print(width_mm, font_pt, lines, head))
 
 
-def _write_card(shown: _Shown, note: str) -> str:
+def _write_card(shown: _Shown | ShownAnswer, note: str) -> str:
     """In a notebook: name, formula, the chart as SVG, and which weights made it."""
     step = shown.trace.step(shown.address)
-    head = f"<div><b>{escape(step.meaning)}</b></div><div><code>{escape(str(shown.address))}</code></div>"
+    head = f"<div><b>{escape(shown.meaning)}</b></div><div><code>{escape(str(shown.address))}</code></div>"
     about = " · ".join(filter(None, [note and f"Shown: {note}", tell_model(shown.trace)]))
     picture = write_svg(_lay_out(shown, _WIDE, _FONT, caption=False))
     return write_card(head, write_formula(step), picture, f'<div class="bv-faint">{escape(about)}</div>')
 
 
-def _save(shown: _Shown, path: Path, width_mm: float = ONE_COLUMN, font_pt: float = 7.0, caption: bool = True) -> None:
+def _save(
+    shown: _Shown | ShownAnswer,
+    path: Path,
+    width_mm: float = ONE_COLUMN,
+    font_pt: float = 7.0,
+    caption: bool = True,
+) -> None:
     """Write the picture for a paper. Raises InputError for another kind of file, and where it cannot be written."""
-    step = shown.trace.step(shown.address)
-    sheet = _lay_out(shown, width_mm, font_pt, caption, (step.meaning,) if caption else ())
+    sheet = _lay_out(shown, width_mm, font_pt, caption, (shown.meaning,) if caption else ())
     kinds = {
         ".svg": lambda: write_svg(sheet, PALETTES[LIGHT]).encode(),
         ".pdf": lambda: write_pdf(sheet, PALETTES[LIGHT], str(shown.address)),

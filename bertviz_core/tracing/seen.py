@@ -36,13 +36,15 @@ class Seen:
         """In a notebook: tokens, likeliest words, all addresses, without any request."""
         return show("trace", self)
 
-    def show(self, address: Where, *, theme: str = "light") -> Any:
+    def show(self, what: Any, *, theme: str = "light") -> Any:
         """The app's chart of a vector or matrix, as a figure of Plotly's that shows itself with its formula.
 
-        theme: "light" or "dark", of what Plotly draws. `save(path)` writes it as .svg or .pdf for a paper. Raises
-        InputError for what has other than one or two axes, AddressError for an address that is not there.
+        what: its address; or what `bv.attribute`, `bv.ablation` or `bv.lens` found in this trace: bars of tokens, a map
+        of heads, bars of layers. theme: "light" or "dark", of what Plotly draws. `save(path)` writes it as .svg or .pdf
+        for a paper. Raises InputError for what has other than one or two axes and for what was found in another trace,
+        AddressError for an address that is not there.
         """
-        return show("figure", self, address, theme=theme)
+        return show("figure", self, what, theme=theme)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the trace as one safetensors file, which `bv.load_trace` reads: numbers and text, nothing that runs.
