@@ -1,75 +1,24 @@
 """Requests that come too fast are merged, nothing that was pressed is lost, and runs of a session do not overlap."""
 
 import asyncio
-import threading
-from types import SimpleNamespace
 
 import pytest
 from lines import dial
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.scriptrunner import RerunData
-from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
-from streamlit.runtime.scriptrunner_utils.script_run_context_attr import SCRIPT_RUN_CONTEXT_ATTR_NAME
 from wire import Conversation
 
 from bertviz_core.ui.frame import doors
 from bertviz_core.ui.frame import gate as gate_module
-from bertviz_core.ui.frame.bucket import Bucket
 from bertviz_core.ui.frame.budget import ONE, Budget
 from bertviz_core.ui.frame.doors import INSIDE_S
 from bertviz_core.ui.frame.gate import BURST, CROWD, CROWD_S, PER_SECOND, Gate, read_slowly
 from bertviz_core.ui.frame.visitor import COOKIE
-from tests.gate import Clock, ask, read
+from tests.gate import Clock, Run, Session, ask, guard, look, read
 from tests.loops import run_alone
 
 _FLOOD = 200  # messages
-
-
-class Run:
-    """A run that a session asks for: a thread that ends when it may, as Streamlit keeps it."""
-
-    def __init__(self, begun=True):
-        self.go, self.stopped, self._requests = threading.Event(), False, ScriptRequests()
-        self._script_thread = threading.Thread(target=self.go.wait, daemon=True)
-        self.context = SimpleNamespace(has_script_started=begun)
-        setattr(self._script_thread, SCRIPT_RUN_CONTEXT_ATTR_NAME, self.context)
-        self._script_thread.start()
-
-    def request_stop(self):
-        self.stopped = True
-
-    def end(self):
-        self.go.set()
-        self._script_thread.join(60)
-
-
-class Session:
-    def __init__(self, near=""):
-        self.answered, self._scriptrunner, self.connected, self.near, self.visitor = [], None, True, near, near
-
-
-def guard(runs=1000):
-    """A gate with a clock set by hand. runs: of all sessions together."""
-    clock = Clock()
-    shared = Bucket(runs, runs, clock)
-    return Gate(
-        lambda session, state: session.answered.append(state),
-        lambda _: shared,
-        lambda session: session.connected,
-        clock,
-        lambda session: session.near,
-        lambda session: session.visitor,
-    ), clock
-
-
-async def look(gate, session):
-    """Do what the gate has set a timer for. Returns after how long it would have been called."""
-    asked = gate._asked[session]
-    wait = asked.timer.when() - asyncio.get_running_loop().time()
-    asked.timer.cancel()
-    gate._look_again(session, asked)
-    return wait
 
 
 def test_in_a_crowd_who_only_comes_and_goes_is_never_run():
