@@ -58,7 +58,9 @@ def _outcome(trace, scene):
     """The probability that is looked at first, and what it is called."""
     if "cls.predictions.probs" in trace:
         row = np.asarray(trace[f"cls.predictions.probs[token={scene.token}]"])
-        return f"cls.predictions.probs[token={scene.token},vocab={row.argmax()}]", f"“{scene.entry(row.argmax())}”"
+        ties = int((row == row.max()).sum())
+        word = f"“{scene.entry(row.argmax())}”{f', one of {ties:,} that tie,' if ties > 1 else ''}"
+        return f"cls.predictions.probs[token={scene.token},vocab={row.argmax()}]", word
     if "cls.seq_relationship.probs" in trace:
         best = int(trace["cls.seq_relationship.probs"].argmax())
         return f"cls.seq_relationship.probs[relation={best}]", ("B follows A", "B is a random sentence")[best]

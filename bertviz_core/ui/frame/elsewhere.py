@@ -29,7 +29,7 @@ def show_elsewhere(view: View) -> None:
     line, why = _read_as_changes(view, asked)
     name = "the same sentence, changed" if asked.startswith(WITH_CHANGES) else f"“{shorten(asked, _LONGEST)}”"
     with st.container(key="second-elsewhere", horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(escape_markdown(f"Beside it: {name}. {why}"))
+        st.caption(escape_markdown(f"Beside it: {name} · {why}"))
         for page in ("compare", "patch"):
             site.show_link(site.get_page(page))
         if line:
