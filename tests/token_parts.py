@@ -38,7 +38,7 @@ def finish(w, config, last, path, at):
         return w.dense(head, path)[:, at["vocab"]]
     if path in ("qa_outputs.start", "qa_outputs.end"):
         side = path.rpartition(".")[2]
-        return w.dense(last, "qa_outputs")[:, side == "end"]
+        return w.dense(last, "qa_outputs")[:, int(side == "end")]
     if "token" in at:
         return w.dense(last, path)[:, at["label"]]
     pooled = w.dense(last, "pooler.dense")

@@ -58,8 +58,7 @@ def _outcome(trace, scene):
     """The probability that is looked at first, and what it is called."""
     if "cls.predictions.probs" in trace:
         row = np.asarray(trace[f"cls.predictions.probs[token={scene.token}]"])
-        ties = int((row == row.max()).sum())
-        word = f"“{scene.entry(row.argmax())}”{f', one of {ties:,} that tie,' if ties > 1 else ''}"
+        word = f"“{scene.entry(row.argmax())}”{_tell_ties(row)}"
         return f"cls.predictions.probs[token={scene.token},vocab={row.argmax()}]", word
     if "cls.seq_relationship.probs" in trace:
         best = int(trace["cls.seq_relationship.probs"].argmax())
@@ -68,10 +67,16 @@ def _outcome(trace, scene):
         of_token = f"token={scene.token}," if "token" in trace.dims("classifier") else ""
         here = f"classifier.probs[token={scene.token}]" if of_token else "classifier.probs"
         best = int(trace[here].argmax())
-        return f"classifier.probs[{of_token}label={best}]", trace.model.labels[best]
+        return f"classifier.probs[{of_token}label={best}]", f"{trace.model.labels[best]}{_tell_ties(trace[here])}"
     start, _ = find_span(trace)
     place = f" at position {start}" if trace.tokens.count(trace.tokens[start]) > 1 else ""
     return f"qa_outputs.start.probs[start={start}]", f"an answer from “{trace.tokens[start]}”{place}"
+
+
+def _tell_ties(row):
+    """Behind a name, that others are as likely."""
+    ties = int((row == row.max()).sum())
+    return f", one of {ties:,} that tie," if ties > 1 else ""
 
 
 def find_span(trace):

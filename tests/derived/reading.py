@@ -79,7 +79,7 @@ class Number:
             return bool(abs(self.value - expected) <= self.slack + near)
         if isinstance(expected, int | np.integer) or not self.value:  # what is 0 has no decimals
             return self.value == expected
-        return abs(expected) >= 10 and abs(self.value - expected) <= 0.5 + near
+        return abs(expected) >= 9.95 and abs(self.value - expected) <= 0.5 + near
 
 
 def find_numbers(text: str) -> list[Number]:
