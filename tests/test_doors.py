@@ -50,6 +50,16 @@ def test_visitors_of_an_address_take_turns(house):
     assert [one for one in order if one.startswith("flood")] == [f"flood {i}" for i in range(1, len(order) - 2)]
 
 
+@pytest.mark.parametrize("costly", [False, True])
+def test_two_addresses_with_a_crowd_each_keep_no_third_one_out(house, costly):
+    for near in ("there", "elsewhere"):
+        for i in range(50):
+            house.come(f"{near} {i}", near=near, visitor=f"{near} {i}", costly=costly)
+    house.empty(1.0, 0.1)
+    house.come("mine", visitor="me", costly=costly)
+    assert "mine" in house.empty(0.25, 0.1)
+
+
 def test_what_takes_long_keeps_nobody_else_out(house):
     house.come("long 0", "long 1", near="there", costly=True)
     house.come("long 2", near="elsewhere", visitor="another", costly=True)
@@ -91,3 +101,8 @@ def test_visitors_who_no_longer_matter_are_forgotten(house, monkeypatch):
         house.doors.let_in()
         house.end(f"session {i}")
     assert len(house.doors._next) <= 10
+    for i in range(100):
+        house.come(f"session of {i}", near=f"{i}")
+        house.doors.let_in()
+        house.end(f"session of {i}")
+    assert len(house.doors._came_in) <= 10

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Generic, TypeVar
 
 # First runs that are under way, before they wait in any line: each takes ten times what it takes to wait here, and all
@@ -51,6 +52,7 @@ class Doors(Generic[Session]):
         self._inside: list[_Visit[Session]] = []
         self._waiting: list[_Visit[Session]] = []  # as they came
         self._round, self._next = 0, dict[str, int]()  # of who came in last; each visitor's next one
+        self._came_in, self._numbers = dict[tuple[str, bool], int](), count(1)  # at which number somebody last did
         self._rest = dict[str, float]()  # until when an address lets others go first
         self._last = self._other = ("", float("-inf"))  # where something was asked for last, and where before, and when
 
@@ -73,8 +75,8 @@ class Doors(Generic[Session]):
         self._waiting.append(_Visit(session, near, visitor, costly, place))
 
     def let_in(self) -> list[Session]:
-        """Who comes in now: those of the addresses that have the fewest inside, of each address visitors in turn, and
-        those of one visitor as they came.
+        """Who comes in now: those of the addresses that have the fewest inside, of these that where nobody came in for
+        longest; of each address visitors in turn, and those of one visitor as they came.
         """
         now = self._clock()
         self._look_inside(now)
@@ -83,6 +85,7 @@ class Doors(Generic[Session]):
             self._waiting.remove(visit)
             self._round = max(self._round, visit.round)
             if self._is_there(visit.session):
+                self._note_came_in(visit)
                 self._inside.append(replace(visit, since=now))
                 found.append(visit.session)
         return found
@@ -116,6 +119,14 @@ class Doors(Generic[Session]):
                 return costly < COSTLY_AT_ONCE
             return plain < AT_ONCE and (not one.near or held[one.near, False] < OF_ONE_ADDRESS)
 
-        return min(
-            filter(may_come, self._waiting), key=lambda one: (held[one.near, one.costly], one.round), default=None
-        )
+        def rank(one: _Visit[Session]) -> tuple[int, int, int]:
+            door = one.near, one.costly
+            return held[door], self._came_in.get(door, 0), one.round
+
+        return min(filter(may_come, self._waiting), key=rank, default=None)
+
+    def _note_came_in(self, visit: _Visit[Session]) -> None:
+        if len(self._came_in) >= _KNOWN:
+            waiting = {(one.near, one.costly) for one in self._waiting}
+            self._came_in = {door: number for door, number in self._came_in.items() if door in waiting}
+        self._came_in[visit.near, visit.costly] = next(self._numbers)
