@@ -2,8 +2,10 @@
 
 import re
 from html import unescape
+from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from bertviz_core.figures.palette import PALETTES
 from bertviz_core.formula.notations import NOTATIONS
@@ -12,8 +14,32 @@ from bertviz_core.ui.panels import formula_line
 from bertviz_core.ui.panels.derived import _split
 from bertviz_core.ui.panels.formula_line import flatten, shorten_source
 
+APP = str(Path(__file__).parent.parent / "app.py")
 LIGHT = PALETTES["light"]
 TAG = re.compile(r"<[^>]*>")
+
+
+def list_names(block):
+    """How the browser tells the blocks below one from others, those of cards and of their menus."""
+    for child in getattr(block, "children", {}).values():
+        name = getattr(getattr(child, "proto", None), "id", "") or ""
+        if re.search(r"-(panel|card-head|values|code)-", name):
+            yield name
+        yield from list_names(child)
+
+
+@pytest.mark.parametrize("page", ["attention", "add_norm", "feed_forward", "query_key_value"])
+def test_a_card_stays_the_same_one_where_it_shows_another_layer_and_head(page):
+    """Under another name the browser would take away what it has drawn, and draw all of it anew."""
+    found = []
+    for place in ({"layer": "1", "head": "1"}, {"layer": "3", "head": "10"}):
+        at = AppTest.from_file(APP, default_timeout=60)
+        at.query_params.update(place)
+        at.run()
+        at.switch_page(f"pages/{page}.py").run()
+        assert not at.exception
+        found.append(list(list_names(at.main)))
+    assert found[0] and found[0] == found[1] and len(set(found[0])) == len(found[0])
 
 
 @pytest.fixture

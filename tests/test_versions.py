@@ -21,7 +21,7 @@ def opened():
     at = AppTest.from_file(APP, default_timeout=60)
     at.query_params.update({"open": "all", "layer": "0", "head": "0"})
     at.run()
-    at.session_state[f"code-{CARD}"] = True  # the menu that they stand in is open
+    at.session_state[f"code-{CARD.replace('.0.', '..')}"] = True  # the menu that they stand in is open
     at.switch_page("pages/add_norm.py").run()
     return at.toggle(key=f"versions-{CARD}").set_value(True).run()
 

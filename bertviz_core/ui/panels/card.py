@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -19,6 +20,14 @@ from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.words import render_text
 from bertviz_core.ui.panels.formula_line import show_formula
+
+_PLACE = re.compile(r"(\b(?:layer|head|query|key|token)[ .]?|=)\d+")
+
+
+def leave_place_out(name: str) -> str:
+    """A name of a part of the page without the layer, head and token that it shows: it stays the same one, with what
+    the browser has drawn of it, when it shows another place."""
+    return _PLACE.sub(r"\1", name)
 
 
 @dataclass(frozen=True)
@@ -56,7 +65,7 @@ def open_card(
     code: draws more behind the sign of the code. Gives the place for the menu of values, among the signs of the head.
     """
     told = Heading(heading) if isinstance(heading, str) else heading
-    key = f"{name or where}-{told.see}"
+    key = leave_place_out(f"{name or where}-{told.see}")
     color = view.colors.kinds.get(kind, view.colors.faint)
     covered = is_covered(str(where))
     with cover(str(where)) if covered else nullcontext(), st.container(border=True, key=f"panel-{key}", gap=None):

@@ -23,7 +23,7 @@ from bertviz_core.ui.frame.files import check_size
 from bertviz_core.ui.frame.menu import show_menu
 from bertviz_core.ui.frame.spreadsheet import write_csv
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.panels.card import Heading, open_card
+from bertviz_core.ui.panels.card import Heading, leave_place_out, open_card
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
 from bertviz_core.ui.panels.passes import write_passes
 from bertviz_core.ui.panels.put import tell_meaning
@@ -114,7 +114,7 @@ def show_downloads(name: str, as_csv: Callable[[], bytes], as_npy: Callable[[], 
     """A menu of the values, which are written out only when they are asked for. name: of the files."""
     show_menu(
         "Values",
-        f"values-{name}",
+        leave_place_out(f"values-{name}"),
         partial(_show_files, name, as_csv, as_npy),
         icon=":material/table:",
         help="Save the values",
