@@ -50,41 +50,44 @@ def tell(view: View, where: Address) -> Told | None:
         raise AddressError(f"{where} names no layer, head, token and answer: a token has {len(outcomes)} answers.")
     name, cell = list(outcomes.items())[at["answer"]]
     place = at["layer"], at["head"]
-    measured = [
-        _measure(base, cell),
-        remember(
-            base, f"answer {cell} without {place}", lambda: _measure(base.with_changes(zero_head(*place)), cell, base)
-        ),
-    ]
-    return _work_out(base, name, cell, place, measured)
+    own = remember(base, f"answer {cell}", lambda: _measure(base, cell, _list_entries(base, cell)))
+    without = remember(
+        base,
+        f"answer {cell} without {place}",
+        lambda: _measure(base.with_changes(zero_head(*place)), cell, own.entries),
+    )
+    return _work_out(base, name, cell, place, (own, without))
 
 
 @dataclass(frozen=True)
 class _Measured:
-    """Of one pass: the probability, the scores of the entries that are listed, and what its softmax divides by, as a
-    power of e; without the latter two where the answer is no word."""
+    """Of one pass: the probability; the entries that are listed, their scores, and what its softmax divides by, as a
+    power of e: nothing of these where the answer is no word."""
 
     share: float
+    entries: tuple[int, ...] = ()
     scores: tuple[float, ...] = ()
     power: float = 0.0
 
 
-def _measure(trace: Trace, cell: Address, listed: Trace | None = None) -> _Measured:
-    """listed: the pass whose likeliest entries are listed, if not this one."""
+def _measure(trace: Trace, cell: Address, entries: tuple[int, ...]) -> _Measured:
+    """entries: whose scores are listed. Only these are worked out again: of all 30,522 that would take as long as the
+    pass itself."""
     share = float(trace.recomputed(cell))
-    if cell.path != PROBS.path:
+    if not entries:
         return _Measured(share)
     row = SCORES.fix(token=cell.at["token"])
-    scores = trace.recomputed(row)
-    shown = _list_entries(listed or trace, cell)
+    scores = trace[row].astype(np.float64)
     power = float(scores.max() + np.log(np.exp(scores - scores.max()).sum()))
-    return _Measured(share, tuple(float(scores[i]) for i in shown), power)
+    return _Measured(share, entries, tuple(float(trace.recomputed(row.fix(vocab=i))) for i in entries), power)
 
 
-def _list_entries(trace: Trace, cell: Address) -> list[int]:
-    """The likeliest entries, and the one that is looked at in any case."""
-    best, own = rank_top(trace.recomputed(SCORES.fix(token=cell.at["token"])), _LISTED), cell.at["vocab"]
-    return best if own in best else [*best[:-1], own]
+def _list_entries(trace: Trace, cell: Address) -> tuple[int, ...]:
+    """The likeliest entries, and the one that is looked at in any case; none where the answer is no word."""
+    if cell.path != PROBS.path:
+        return ()
+    best, own = rank_top(trace[SCORES.fix(token=cell.at["token"])], _LISTED), cell.at["vocab"]
+    return tuple(best if own in best else [*best[:-1], own])
 
 
 def _work_out(
@@ -129,10 +132,11 @@ def _work_out(
 
 def _list_scores(base: Trace, cell: Address, measured: Sequence[_Measured]) -> Table | None:
     """The scores of the likeliest entries in both passes, and what both softmaxes divide by; None of another answer."""
-    if cell.path != PROBS.path:
+    one, other = measured
+    if not one.entries:
         return None
-    row, (one, other) = SCORES.fix(token=cell.at["token"]), measured
-    entries = zip(_list_entries(base, cell), one.scores, other.scores, strict=True)
+    row = SCORES.fix(token=cell.at["token"])
+    entries = zip(one.entries, one.scores, other.scores, strict=True)
     rows = [_make_row(base, row.fix(vocab=i), (x, y), own=i == cell.at["vocab"]) for i, x, y in entries]
     size = base.model.config.vocab_size
     numbers = map(format_number, (one.power, other.power, other.power - one.power))
