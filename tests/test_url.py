@@ -17,6 +17,7 @@ EVERYTHING = {
     **PLACE, "formulas": "column", "changes": "encoder.layer.1.attention.self.probs[head=2]:0",
     "walk": "encoder.layer.3.attention.self.probs[head=5,query=2,key=1]",
 }  # fmt: skip
+ABOUT_IT = ("overview", "attention")  # the pages that are about the number explained
 ALL_PAIRS = "BERTVIZ_ALL_PAIRS" in os.environ  # eight minutes of a browser
 # Along the list of pages, around, by this many at a time: all ways together lead from every page to every other one.
 STRIDES = range(1, len(PAGES)) if ALL_PAIRS else (7,)
@@ -60,11 +61,14 @@ def test_the_ways_along_links_can_be_all_pairs():
 def test_following_a_link_shows_what_its_address_shows(app, fresh, stride):
     """What is on screen after a link was followed is what a fresh browser shows for the address."""
     app.open(**EVERYTHING)
+    said = dict(EVERYTHING)
     for place in list_way(stride)[1:]:
         info, came_from = PAGES[place], app.title
         app.follow(info.title)
-        assert app.query == EVERYTHING, (came_from, info.title)
-        assert app.explained == EVERYTHING["walk"], (came_from, info.title)
+        if info.name not in ABOUT_IT:
+            said.pop("walk", None)
+        assert app.query == said, (came_from, info.title)
+        assert "walk" not in said or app.explained == said["walk"], (came_from, info.title)
         assert app.chosen() == ("Layer 3", "Head 5", "token 2 sat"), (came_from, info.title)
         turn = ALL_PAIRS or PAGES.index(info) % 4 == 0
         assert not turn or app.shown() == fresh(app.page.url), (came_from, info.title)

@@ -26,7 +26,7 @@ from bertviz_core.ui.frame.keys import (
     WITH,
     Key,
 )
-from bertviz_core.ui.frame.walked import read_explained, write_walk
+from bertviz_core.ui.frame.walked import note_moved, read_explained, write_walk
 
 _AGAIN = Key("again", False)  # whether a widget of a fragment changed more than that
 
@@ -69,7 +69,9 @@ def choose_head(layer: int, head: int) -> None:
     choose({LAYER: str(layer), HEAD: str(head)})
     cell = read_explained()
     if isinstance(cell, Address):
-        open_drawer([cell.move(layer, head)])
+        moved = cell.move(layer, head)
+        open_drawer([moved])
+        note_moved(None if moved == cell else moved)
 
 
 def choose_token(position: int) -> None:
@@ -97,6 +99,7 @@ def use_changes(line: str, *, from_fragment: bool = False) -> None:
 def open_drawer(way: Sequence[Where]) -> None:
     """Explain the last of these cells; no cells close the drawer."""
     choose({WALK: write_walk(way)})
+    note_moved(None)
 
 
 def ask_for_rerun() -> None:

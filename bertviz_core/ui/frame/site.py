@@ -22,6 +22,7 @@ from bertviz_core.ui.frame.keys import DOCUMENT, HEAD, KEY_TOKEN, LAYER, TOKEN, 
 from bertviz_core.ui.frame.link import list_whole_query
 from bertviz_core.ui.frame.streamlit_inside import read_asked_page
 from bertviz_core.ui.frame.view import Selection
+from bertviz_core.ui.frame.walked import name_page
 
 Query = Mapping[Key[str], str]  # what a URL has to say
 
@@ -76,28 +77,27 @@ _PASS, _TWO, _WHOLE, _READ = "Follow the pass", "Two passes", "The whole model",
 _DECLARED: Key[Mapping[str, StreamlitPage]] = Key("pages", {})  # this run's pages as Streamlit knows them, by name
 
 
-def _show_stage(name: str, stage: Stage, icon: str, line: str, kind: str) -> PageInfo:
+def _show_stage(stage: Stage, icon: str, line: str, kind: str) -> PageInfo:
     """The page of a stage, called as the stage is."""
-    return PageInfo(name, stage.title, _PASS, icon, line, stage, kind)
+    return PageInfo(name_page(stage), stage.title, _PASS, icon, line, stage, kind)
 
 
 # fmt: off
 # Laid out by hand: an entry reads as a line of a table.
 PAGES = (
     PageInfo("overview", "Overview", _PASS, ":material/map:", "the whole pass in one picture", explains=False),
-    PageInfo("tokenization", "Tokenization", _PASS, ":material/content_cut:", "the text becomes {tokens} tokens",
-             Stage.INPUT, "prediction"),
-    _show_stage("embeddings", Stage.EMBEDDINGS, ":material/layers:", "each token gets {hidden} numbers", "embedding"),
-    _show_stage("query_key_value", Stage.QUERY_KEY_VALUE, ":material/key:", "what each token asks and offers", "query"),
-    _show_stage("attention", Stage.ATTENTION, ":material/hub:", "who looks at whom", "attention"),
-    _show_stage("attention_output", Stage.ATTENTION_OUTPUT, ":material/merge:", "what {heads} heads bring home",
-                "value"),
-    _show_stage("add_norm", Stage.ADD_NORM, ":material/add_circle:", "added to the token, put on scale", "norm"),
-    _show_stage("feed_forward", Stage.FEED_FORWARD, ":material/bolt:", "{neurons} neurons read each token", "ffn"),
-    _show_stage("predictions", Stage.PREDICTIONS, ":material/target:", "which word fits the blank", "prediction"),
+    PageInfo(name_page(Stage.INPUT), "Tokenization", _PASS, ":material/content_cut:",
+             "the text becomes {tokens} tokens", Stage.INPUT, "prediction"),
+    _show_stage(Stage.EMBEDDINGS, ":material/layers:", "each token gets {hidden} numbers", "embedding"),
+    _show_stage(Stage.QUERY_KEY_VALUE, ":material/key:", "what each token asks and offers", "query"),
+    _show_stage(Stage.ATTENTION, ":material/hub:", "who looks at whom", "attention"),
+    _show_stage(Stage.ATTENTION_OUTPUT, ":material/merge:", "what {heads} heads bring home", "value"),
+    _show_stage(Stage.ADD_NORM, ":material/add_circle:", "added to the token, put on scale", "norm"),
+    _show_stage(Stage.FEED_FORWARD, ":material/bolt:", "{neurons} neurons read each token", "ffn"),
+    _show_stage(Stage.PREDICTIONS, ":material/target:", "which word fits the blank", "prediction"),
     PageInfo("where_from", "Where from", _PASS, ":material/account_tree:", "what each token carried to the answer",
              kind="prediction"),
-    _show_stage("sentence", Stage.SENTENCE, ":material/short_text:", "does B follow A?", "prediction"),
+    _show_stage(Stage.SENTENCE, ":material/short_text:", "does B follow A?", "prediction"),
     PageInfo("patch", "Patch", _TWO, ":material/swap_horiz:", "one pass’s numbers in the other", kind="attention"),
     PageInfo("compare", "Compare", _TWO, ":material/compare_arrows:", "how far apart they end", kind="norm"),
     PageInfo("heads", "Heads", _WHOLE, ":material/grid_view:", "what each of {all_heads} heads does", kind="attention"),

@@ -18,7 +18,7 @@ from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.keys import COMMON, FIXED, OPEN, UNDRAWN, WALK, Key
 from bertviz_core.ui.frame.packing import pack, read_as, unpack, write_value
 from bertviz_core.ui.frame.streamlit_inside import is_history_navigation
-from bertviz_core.ui.frame.walked import find_other_page, read_explained
+from bertviz_core.ui.frame.walked import read_explained, stays_at
 
 T = TypeVar("T")
 Says = Mapping[str, str]  # parameters and their texts
@@ -167,8 +167,8 @@ def _say(keys: Iterable[Key[Any]]) -> dict[str, str]:
 
 
 def _list_left_behind(page: str, explained: Where | None) -> tuple[Key[str], ...]:
-    """What does not go along to a page: the open folds, and the drawer if that page cannot tell of its number."""
-    return (OPEN, WALK) if find_other_page(page, explained) else (OPEN,)
+    """What does not go along to a page: the open folds, and the number explained if that page is not about it."""
+    return (OPEN,) if stays_at(page, explained) else (OPEN, WALK)
 
 
 def read_page() -> str:

@@ -30,7 +30,7 @@ from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.state import Sent
 from bertviz_core.ui.frame.stepper import name_place
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.frame.walked import read_cell
+from bertviz_core.ui.frame.walked import is_moved, read_cell
 from bertviz_core.ui.walk.worked_out import name_worked_out
 
 _LISTENER: Key[Sent] = Key("listener", None)
@@ -119,11 +119,20 @@ def render_crumbs(trace: Trace, way: tuple[Where, ...], own: bool = False) -> st
     if len(shown) < len(places):
         crumbs.insert(1, "…")
     back = _BACK.format(len(places)) if places else ""
-    here = "This page’s number" if own else "<b>here</b>" if places else "From the page"
+    here = "This page’s number" if own else "<b>here</b>" if places else _tell_origin(way)
     return (
         f'<nav class="bv-crumbs{" bv-own-number" if own else ""}" aria-label="The walk so far">{back}'
         f"<span>{'<i>›</i>'.join([*crumbs, here])}</span>{'' if own else _CLOSE}{_FOLD}</nav>"
     )
+
+
+def _tell_origin(way: tuple[Where, ...]) -> str:
+    """How a number came into the drawer that no walk led to."""
+    cell = way[-1]
+    if not isinstance(cell, Address) or not is_moved(cell):
+        return "From the page"
+    head = f", head {cell.at['head']}" if "head" in cell.at else ""
+    return f"Moved along to layer {cell.layer}{head}"
 
 
 def is_cell(place: Where, trace: Trace) -> TypeGuard[Address]:
