@@ -4,19 +4,19 @@ import re
 from types import SimpleNamespace
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from bertviz_core.formula.address import parse
 from bertviz_core.ui.frame import choices, state
 from bertviz_core.ui.frame.keys import VIEW, WALK
 from bertviz_core.ui.frame.site import PAGES
+from bertviz_core.ui.frame.walked import read_walk
+from bertviz_core.ui.walk.way import render_crumbs
 from tests import test_history
-from tests.test_explain_page import opened
-from tests.test_pages import APP
 
 visit = test_history.visit  # a fixture
 
 SELF = "encoder.layer.3.attention"
+NORM = "encoder.layer.3.output.LayerNorm[token=8,hidden=3]"
 WEIGHT = f"{SELF}.self.probs[head=5,query=8,key=0]"
 
 
@@ -24,7 +24,7 @@ WEIGHT = f"{SELF}.self.probs[head=5,query=8,key=0]"
     (WEIGHT, "attention"),
     (f"{SELF}.self.key[head=5,key=8,head_dim=3]", "query_key_value"),
     (f"{SELF}.output.dense[token=8,hidden=3]", "attention_output"),
-    ("encoder.layer.3.output.LayerNorm[token=8,hidden=3]", "add_norm"),
+    (NORM, "add_norm"),
     ("encoder.layer.3.intermediate.activation[token=8,intermediate=3]", "feed_forward"),
     ("embeddings.LayerNorm[token=8,hidden=3]", "embeddings"),
     ("cls.predictions.probs[token=8,vocab=3]", "predictions"),
@@ -45,26 +45,19 @@ def test_links_take_a_number_along_to_the_pages_that_are_about_it(visit, rome, c
         assert kept == (info.name in {page, *whole, "heads"}), info.name
 
 
-def test_a_number_that_moves_along_with_the_head_says_so_until_another_is_clicked():
-    at = AppTest.from_file(APP, default_timeout=60)
-    at.query_params.update(layer="3", head="5")
-    text = opened(at, WEIGHT, "attention")
+@pytest.mark.usefixtures("visit")
+@pytest.mark.parametrize(("cell", "moved", "said"), [
+    (WEIGHT, WEIGHT.replace("layer.3", "layer.4").replace("head=5", "head=1"), "Moved along to layer 4, head 1"),
+    (NORM, NORM.replace("layer.3", "layer.4"), "Moved along to layer 4"),
+    ("embeddings.sum[token=8,hidden=3]", "embeddings.sum[token=8,hidden=3]", "From the page"),
+])  # fmt: skip
+def test_a_number_that_moves_along_with_the_head_says_so_until_one_is_clicked(rome, cell, moved, said):
+    def read():
+        return state.read(WALK), re.sub("<[^>]*>|✕", "", render_crumbs(rome, read_walk()))
 
-    def read_crumbs(text):
-        return re.sub("<[^>]*>|✕", "", re.search('<nav class="bv-crumbs.*?</nav>', text).group())
-
-    assert read_crumbs(text) == "From the page"
-    at._finished_page_script_hash = ""
-    at.button(key="next-layer").click().run()
-    text = "".join(each.proto.body for each in at.get("html"))
-    moved = WEIGHT.replace("layer.3", "layer.4")
-    assert at.query_params["walk"] in (moved, [moved]) and moved in text
-    assert read_crumbs(text) == "Moved along to layer 4, head 5"
-    assert read_crumbs(opened(at, WEIGHT.replace("key=0", "key=1"))) == "From the page"
-
-
-def test_what_has_no_head_moves_to_its_layer_and_what_has_neither_stays(visit):
-    for cell in ("encoder.layer.3.output.LayerNorm[token=8,hidden=3]", "embeddings.sum[token=8,hidden=3]"):
-        choices.open_drawer([parse(cell)])
-        choices.choose_head(2, 1)
-        assert state.read(WALK) == cell.replace("layer.3", "layer.2")
+    choices.open_drawer([parse(cell)])
+    assert read() == (cell, "From the page")
+    choices.choose_head(4, 1)
+    assert read() == (moved, said)
+    choices.open_drawer([parse(moved)])
+    assert read() == (moved, "From the page")

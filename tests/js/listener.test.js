@@ -228,3 +228,16 @@ test("a link names all that decides about what is seen", () => {
   assert.equal(writeLink({ address: { link: { text: "a b", layer: "1" } } }), "http://localhost/attention?text=a+b&layer=1#x");
   assert.equal(writeLink({ address: null }), "http://localhost/attention?layer=1#x");
 });
+
+test("a click on a token that is no word says what it stands for, until one goes on", () => {
+  const { document, listener, sent } = open();
+  const token = Object.assign(makeSaying({ token: "0" }), { title: "[CLS]: the first token." });
+  click(document, makeSaying({ token: "1" }));
+  assert.equal(listener.meaning, null); // a word has none
+  click(document, token);
+  assert.ok(listener.meaning);
+  assert.equal(listener.live.textContent, token.title);
+  assert.ok(document.body.children.includes(listener.meaning) && sent.at(-1)[1] === 0);
+  document.send("keydown", { key: "ArrowRight", target: token });
+  assert.ok(!document.body.children.includes(listener.meaning));
+});

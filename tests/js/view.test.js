@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { Focus } from "../../bertviz_core/ui/components/listener/focus.js";
 import { DRAWER, findEnd, TITLE } from "../../bertviz_core/ui/components/listener/page.js";
-import { bringChosen } from "../../bertviz_core/ui/components/listener/view.js";
+import { bringChosen, Wanted } from "../../bertviz_core/ui/components/listener/view.js";
 import { makeElement, openPage } from "./page.js";
 
 test("once the drawer is closed the keyboard is back at what it was opened from on the page, whatever was opened in it", () => {
@@ -70,4 +70,22 @@ test("a drawer from below leaves the part of the window above it free, one at th
   assert.equal(end(390, { left: 0, top: 500, width: 390, height: 400 }), 500);
   assert.equal(end(1440, { left: 1000, top: 60, width: 440, height: 840 }), 900);
   assert.equal(end(390, null), 900);
+});
+
+test("the number that a link explains comes into view also where a table has it, and not where one has clicked", () => {
+  const scrolled = (opener, top) => {
+    const { document } = openPage({ innerWidth: 1440 });
+    const [app, number, by] = [makeElement(), makeElement("button"), []];
+    Object.defineProperty(number, "parentElement", { value: null });
+    number.box = { left: 0, width: 40, top, height: 20 };
+    app.querySelectorAll = (selector) => (selector.includes(`[data-cell="${CSS.escape("a[token=0]")}"]`) ? [number] : []);
+    document.scrollingElement.scrollBy = ({ top: far }) => by.push(far);
+    const wanted = new Wanted();
+    wanted.want("a[token=0]");
+    wanted.reveal(app, opener);
+    return by;
+  };
+  assert.deepEqual(scrolled(null, 1400), [1410 - (124 + 900) / 2]);
+  assert.deepEqual(scrolled(null, 400), []); // it is seen
+  assert.deepEqual(scrolled({ element: makeElement("button"), cell: "b[token=1]" }, 1400), []);
 });

@@ -56,6 +56,7 @@ export class Listener {
   presenter = new Presenter(this);
   // The cell whose drawer was closed here, and until when the server's word for it is waited for.
   /** @type {{ cell: string | null, until: number } | null} */ left = null;
+  /** @type {HTMLElement | null} */ meaning = null; // of a token, while it stands below it
   /** @type {AbortController | null} */ stopped = null;
   /** @type {MutationObserver} */ changed;
   /** @type {number | null} */ planned = null;
@@ -153,6 +154,7 @@ export class Listener {
   release() {
     this.wanted.release();
     this.focus.release();
+    this.meaning?.remove();
   }
 
   plan() {
@@ -225,6 +227,7 @@ export class Listener {
     if (name === "close") return this.leave(said);
     this.focus.go(said, name, given);
     this.send(name, value);
+    if (name === "token") this.explainToken(/** @type {HTMLElement} */ (said));
   }
 
   /** @param {KeyboardEvent} event */
@@ -335,12 +338,25 @@ export class Listener {
 
   /** @param {string} text @param {Element} beside */
   tell(text, beside) {
-    const { left, bottom } = beside.getBoundingClientRect();
-    const told = makeElement("div", "bv-told", text);
-    told.style.left = `${Math.min(left, innerWidth - 80)}px`;
-    told.style.top = `${Math.min(bottom + 4, innerHeight - 30)}px`;
-    document.body.append(told);
+    const told = this.put(makeElement("div", "bv-told", text), beside);
     setTimeout(() => told.remove(), TOLD_MS);
     this.say(text);
+  }
+
+  // What a token that is no word stands for, below it, until one goes on: there is no pointing with a finger, or by keyboard.
+  /** @param {HTMLElement} token */
+  explainToken(token) {
+    if (!token.title) return;
+    this.meaning = this.put(makeElement("div", "bv-told bv-meaning", token.title), token);
+    this.say(token.title);
+  }
+
+  /** @param {HTMLElement} told @param {Element} beside */
+  put(told, beside) {
+    const { left, bottom } = beside.getBoundingClientRect();
+    document.body.append(told);
+    told.style.left = `${Math.max(0, Math.min(left, innerWidth - Math.max(80, told.offsetWidth + 8)))}px`;
+    told.style.top = `${Math.min(bottom + 4, innerHeight - 30)}px`;
+    return told;
   }
 }

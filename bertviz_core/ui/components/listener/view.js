@@ -53,7 +53,9 @@ export class Wanted {
     if (!this.wanted || performance.now() > this.wanted.until) return;
     if (opener?.element.isConnected && isSameCell(opener.cell, this.wanted.cell) && isSeen(opener.element)) return;
     const onPage = (/** @type {Element} */ ring) => ring.checkVisibility() && !ring.closest(DRAWER);
-    const rings = [...app.querySelectorAll(".bv-ring")].filter(onPage);
+    // In a table its number stands for it. Where one has clicked here, only a chart that has it beside is scrolled to it.
+    const written = opener ? "" : `, [data-cell="${CSS.escape(this.wanted.cell)}"]`;
+    const rings = [...app.querySelectorAll(`.bv-ring${written}`)].filter(onPage);
     if (!rings.length) return;
     if (this.wanted.until === Infinity) this.wanted.until = performance.now() + SETTLING;
     if (rings.some(isSeen)) return;
