@@ -47,9 +47,9 @@ def drawer_of(at):
     return " ".join(re.sub("<[^>]*>", " ", each.proto.body) for each in at.get("html"))
 
 
-def measure(model, trace, token=5):
+def measure(model, trace, token=5, words=("he", "she")):
     row = trace[f"cls.predictions.decoder[token={token}]"].astype(float)
-    return row[model.tokenizer.id("he")] - row[model.tokenizer.id("she")]
+    return row[model.tokenizer.id(words[0])] - row[model.tokenizer.id(words[1])]
 
 
 def put(source, target, path, columns=slice(None), token=slice(None)):
@@ -99,6 +99,42 @@ def test_a_patch_that_is_kept_is_a_change_on_all_pages(model):
     at.switch_page("pages/predictions.py").run()
     np.testing.assert_array_equal(at.session_state["view"].outcome.after[probs], expected[probs])
     assert not at.exception and "the other pass" in at.button(key="undo-0").label.replace("\\", "")
+
+
+HIDDEN = {"text": "When in Rome, do as the [MASK] do.", "token": "8", "patch-word": "people", "patch-instead": "men"}
+
+
+@pytest.mark.parametrize("direction", ["restore", "lose"])
+@pytest.mark.parametrize("masked", [(), (3,)])
+def test_without_a_second_sentence_the_last_word_is_hidden_in_what_the_drawer_works_out(model, masked, direction):
+    path, mask = "encoder.layer.3.output.LayerNorm", ",".join(map(str, masked))
+    passes = bv.run(model, HIDDEN["text"], masked=masked), bv.run(model, HIDDEN["text"], masked=(*masked, 9))
+    source, target = passes if direction == "restore" else passes[::-1]
+    runs = target, put(source, target, path, token=9), source
+    start, value, end = (measure(model, run, 8, ("people", "men")) for run in runs)
+    at = visit(**HIDDEN, direction=direction, mask=mask, walk=f"{path}.patched[token=9]")
+    told = drawer_of(at).partition("Moved by this patch")[2].replace("\N{MINUS SIGN}", "-")
+    moved, number = float(told.split()[0]), float(re.findall(r"\bto\s+(-?\d+\.\d+)\s+,", told)[0])
+    assert moved == pytest.approx((value - start) / (end - start), abs=6e-5)
+    assert number == pytest.approx(value, abs=6e-5)
+
+
+def test_a_patch_into_the_pass_with_the_last_word_hidden_is_kept_in_that_pass(model):
+    place = "encoder.layer.3.output.LayerNorm[token=9]"
+    at = visit(**HIDDEN, walk=place.replace("[", ".patched["))
+    at.button(key="patch-keep").click().run()
+    assert not at.exception
+    says = {name: at.session_state[name] for name in ("text", "with", "mask", "changes", "direction")}
+    assert says == {
+        "text": HIDDEN["text"], "with": HIDDEN["text"], "mask": "9", "changes": f"{place}:from", "direction": "lose"
+    }  # fmt: skip
+    passes = (bv.run(model, HIDDEN["text"], masked=masked) for masked in ((), (9,)))
+    expected = put(*passes, place.partition("[")[0], token=9)
+    after = visit(**says).session_state["view"].outcome.after
+    probs = "cls.predictions.probs[token=8]"
+    np.testing.assert_array_equal(after[probs], expected[probs])
+    hidden = visit(**HIDDEN, mask="3", walk=place.replace("[", ".patched["))
+    assert "patch-keep" not in [button.key for button in hidden.button]  # no URL would say what is on screen then
 
 
 def test_noise_takes_the_place_of_a_second_sentence(model):

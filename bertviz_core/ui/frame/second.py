@@ -35,11 +35,13 @@ _MOST_NAMED = 3  # changes
 @dataclass(frozen=True, eq=False)
 class Second:
     """The pass beside that on screen. pairs: which token of that is matched with which of this; said: what pass it is,
-    in plain words; wrong: what of the URL could not be used, and why, as Markdown."""
+    in plain words; masked: which of its tokens are hidden, beside those that its sentence has so; wrong: what of the
+    URL could not be used, and why, as Markdown."""
 
     trace: Trace
     pairs: Pairs
     said: str
+    masked: tuple[int, ...]
     wrong: str = ""
 
 
@@ -73,7 +75,8 @@ def get_second(view: View, *, by_place: bool = False) -> Second | None:
         raise
     except BertvizError:
         return None
-    return None if found is None else match_by_hand(view.outcome.after, *found, by_place=by_place)
+    masked = () if reads_sentence() else view.masked
+    return None if found is None else match_by_hand(view.outcome.after, *found, masked, by_place=by_place)
 
 
 def tell_refused(view: View) -> str:
@@ -98,31 +101,38 @@ def get_hidden(view: View, *, by_place: bool = False) -> Second | None:
         return None
     hidden = (*view.masked, words[-1])
     trace = get_store().get(after.model, view.text, view.pair, len(after.tokens), hidden)
-    return match_by_hand(after, trace, f"{name_token(after.tokens, words[-1])} hidden", by_place=by_place)
+    return match_by_hand(after, trace, f"{name_token(after.tokens, words[-1])} hidden", hidden, by_place=by_place)
+
+
+def reads_sentence() -> bool:
+    """Whether the URL asks for another sentence as second pass."""
+    asked = state.read(WITH)
+    return bool(asked) and not asked.startswith(WITH_CHANGES)
 
 
 def is_second_long(view: View) -> bool:
     """Whether a sentence that is set beside that on screen is so long that to draw both is costly."""
-    asked = state.read(WITH)
-    if not asked or asked.startswith(WITH_CHANGES):
+    if not reads_sentence():
         return False
     try:
-        return is_long(len(encode(view.trace.model, asked, view.pair)))
+        return is_long(len(encode(view.trace.model, state.read(WITH), view.pair)))
     except BertvizError:  # it is not run
         return False
 
 
-def match_by_hand(one: Trace, other: Trace, said: str, *, by_place: bool = False) -> Second:
+def match_by_hand(
+    one: Trace, other: Trace, said: str, masked: tuple[int, ...] = (), *, by_place: bool = False
+) -> Second:
     """The second pass with its tokens matched as somebody did by hand, else by place or by equal pieces."""
     name = f"matched {'by place' if by_place else ''} with {name_pass(other)}"
     found = remember(one, name, lambda: match_tokens(one, other, by_place))
     asked = state.read(PAIRS)
     if not asked:
-        return Second(other, found, said)
+        return Second(other, found, said, masked)
     try:
-        return Second(other, () if asked == _NONE else read_pairs(asked, one, other), said)
+        return Second(other, () if asked == _NONE else read_pairs(asked, one, other), said, masked)
     except InputError as error:
-        return Second(other, found, said, escape_markdown(str(error)))
+        return Second(other, found, said, masked, escape_markdown(str(error)))
 
 
 def match_pair(one: Trace, other: Trace, pairs: Pairs, here: int, there: int | None) -> None:

@@ -20,7 +20,7 @@ from bertviz_core.ui.frame import state, url
 from bertviz_core.ui.frame.findings import Wanted
 from bertviz_core.ui.frame.keys import WITH, Key
 from bertviz_core.ui.frame.resources import get_store
-from bertviz_core.ui.frame.second import WITH_CHANGES, get_hidden, get_second
+from bertviz_core.ui.frame.second import get_hidden, get_second, reads_sentence
 from bertviz_core.ui.frame.view import View
 
 RESTORE, LOSE = DIRECTIONS = ("restore", "lose")  # the first pass's numbers into the second, or the other way
@@ -96,14 +96,12 @@ def read_both(view: View) -> Both | None:
     second = get_second(view, by_place=True) or get_hidden(view, by_place=True)
     if second is None:
         return None
-    asked = state.read(WITH)
-    own = asked and not asked.startswith(WITH_CHANGES)
     check_fit(first, second.trace, second.pairs)
     here, there = _find_tokens(view, first, second.pairs)
     names = _name_sides(first, second.trace, second.pairs)
-    hidden = () if own else tuple(i for i in view.masked if i < len(second.trace.tokens))
     one = Side(first, names[0], here, view.text, view.pair, view.masked)
-    two = Side(second.trace, names[1], there, asked if own else view.text, view.pair, hidden)
+    text = state.read(WITH) if reads_sentence() else view.text
+    two = Side(second.trace, names[1], there, text, view.pair, second.masked)
     return _measure_both(one, two, second.pairs)
 
 

@@ -24,7 +24,7 @@ from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import choices, state
 from bertviz_core.ui.frame.keys import AGAINST, CHANGES, MASK, MODEL, PAIRS, TEXT, WITH
 from bertviz_core.ui.frame.resources import get_store
-from bertviz_core.ui.frame.second import WITH_CHANGES
+from bertviz_core.ui.frame.second import WITH_CHANGES, reads_sentence
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.views.patch_both import DIRECTION, LOSE, OF_WORDS, RESTORE, Both, tell_measured
 from bertviz_core.ui.walk.card import WORD, Card, Cell, Row, Table
@@ -92,7 +92,7 @@ def tell_patched(view: View, both: Both, where: Address) -> WorkedOut | None:
             f"m: {tell_measured(both)}. {WARNINGS[both.restore]}",
         ),
         line=_write_line(source, target, value, way),
-        act=partial(_show_keep, view, both, place, rule),
+        act=partial(_show_keep, view, both, place, rule) if _can_keep(view, both) else None,
     )
 
 
@@ -184,12 +184,23 @@ def _turn_pairs() -> str:
     return ".".join(f"{j}-{i}" for i, j in pairs)
 
 
+def _can_keep(view: View, both: Both) -> bool:
+    """Whether the URL can say of what is on screen then that it is the second pass."""
+    return not (both.restore and view.masked and _trades_sentences(view, both))
+
+
+def _trades_sentences(view: View, both: Both) -> bool:
+    """Whether the two passes change places by their sentences. That which is the second one is read as it is typed,
+    without tokens that were hidden in it by hand."""
+    return reads_sentence() or both.target.masked != view.masked
+
+
 def _swap(view: View, both: Both) -> None:
     """The second pass comes on screen, and what was there is the second one."""
-    asked, first = state.read(WITH), both.source.trace
+    first, target = both.source.trace, both.target
     choices.choose({DIRECTION: LOSE if both.restore else RESTORE})
-    if asked and not asked.startswith(WITH_CHANGES):
-        choices.choose({TEXT: asked, WITH: view.text, MASK: ""})
+    if _trades_sentences(view, both):
+        choices.choose({TEXT: target.text, WITH: view.text, MASK: ",".join(map(str, target.masked))})
     elif state.read(AGAINST):
         choices.choose({MODEL: both.target.trace.model.name, AGAINST: first.model.name})
     else:
