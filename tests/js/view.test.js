@@ -89,3 +89,23 @@ test("the number that a link explains comes into view also where a table has it,
   assert.deepEqual(scrolled(null, 400), []); // it is seen
   assert.deepEqual(scrolled({ element: makeElement("button"), cell: "b[token=1]" }, 1400), []);
 });
+
+test("a page that is opened with a number that it draws nowhere begins at its tensor's card; a choice on it moves nothing", () => {
+  const bring = (of, opened, top = 1200) => {
+    const { document } = openPage({ innerWidth: 1440 });
+    const [app, card] = [makeElement(), makeElement()];
+    Object.defineProperty(card, "parentElement", { value: null });
+    card.box = { left: 0, width: 400, top, height: 20 };
+    card.dataset.of = of;
+    app.querySelectorAll = (selector) => (selector === "[data-of]" ? [card] : []);
+    const wanted = new Wanted();
+    wanted.want("a.b[token=1,hidden=2]", opened);
+    wanted.reveal(app, null);
+    return Boolean(document.scrollingElement.scrolled);
+  };
+  assert.ok(bring("a.b[token=1]  (hidden 4)", true));
+  assert.ok(bring("from a.b", true));
+  assert.ok(!bring("a.c[token=1]", true));
+  assert.ok(!bring("a.b[token=1]", false));
+  assert.ok(!bring("a.b[token=1]", true, 300), "it is seen");
+});

@@ -75,6 +75,7 @@ export class Listener {
   /** @param {ListenerData} data @param {(name: string, value: unknown) => void} send */
   show(data, send) {
     const moved = !isSameCell(data.cell, this.data.cell);
+    const opened = !this.data.address || this.data.address.page !== data.address?.page;
     this.data = data;
     this.send = send;
     this.trail.tell(data.address);
@@ -85,7 +86,7 @@ export class Listener {
     }
     if (!this.stopped) this.start();
     if (moved) scrollDrawerUp();
-    if (moved) this.wanted.want(data.own ? null : data.cell);
+    if (moved) this.wanted.want(data.own ? null : data.cell, opened);
     this.sayExplained();
     for (const plot of this.plots.values()) plot.draw();
     this.sync();

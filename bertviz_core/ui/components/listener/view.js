@@ -1,6 +1,6 @@
 // What is scrolled into view by itself: what is chosen in the frame, and the cell that a link or a walk led to.
 
-import { isSameCell } from "../shared/address.js";
+import { isSameCell, readAddress } from "../shared/address.js";
 import { findAround } from "../shared/element.js";
 import { findScroller } from "../shared/places.js";
 import { DRAWER, findEnd, findMiddle } from "./page.js";
@@ -35,11 +35,12 @@ export function bringChosen() {
 
 // The cell that is brought into what frame and drawer leave of the window; once.
 export class Wanted {
-  /** @type {{ cell: string, until: number } | null} */ wanted = null;
+  /** @type {{ cell: string, opened: boolean, until: number } | null} */ wanted = null;
 
+  // opened: a page has just been opened with it.
   /** @param {string | null} cell */
-  want(cell) {
-    this.wanted = cell ? { cell, until: Infinity } : null;
+  want(cell, opened = false) {
+    this.wanted = cell ? { cell, opened, until: Infinity } : null;
   }
 
   // Whoever goes on by hand is not scrolled.
@@ -56,6 +57,8 @@ export class Wanted {
     // In a table its number stands for it. Where one has clicked here, only a chart that has it beside is scrolled to it.
     const written = opener ? "" : `, [data-cell="${CSS.escape(this.wanted.cell)}"]`;
     const rings = [...app.querySelectorAll(`.bv-ring${written}`)].filter(onPage);
+    // A page that draws it nowhere begins at the card of its tensor.
+    if (!rings.length && this.wanted.opened && !opener) rings.push(...findCards(app, this.wanted.cell).filter(onPage));
     if (!rings.length) return;
     if (this.wanted.until === Infinity) this.wanted.until = performance.now() + SETTLING;
     if (rings.some(isSeen)) return;
@@ -63,6 +66,13 @@ export class Wanted {
     const { top, bottom } = clicked.getBoundingClientRect();
     findScroller(clicked).scrollBy({ top: (top + bottom) / 2 - (BAR + findEnd()) / 2, behavior: "instant" });
   }
+}
+
+// The heads of cards that show a cell's tensor, or what is made from it.
+/** @param {Element} app @param {string} cell */
+function findCards(app, cell) {
+  const name = (/** @type {string} */ of) => readAddress(of.replace(/^from /, "").split(" ")[0]).path;
+  return [...app.querySelectorAll("[data-of]")].filter(({ dataset }) => name(dataset.of ?? "") === readAddress(cell).path);
 }
 
 /** @param {Element} element */
