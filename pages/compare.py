@@ -4,7 +4,7 @@ import streamlit as st
 
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.frame.with_field import show_wrong
-from bertviz_core.ui.views import compare, compare_angles, compare_heads, compare_tokens, compare_words
+from bertviz_core.ui.views import compare, compare_angles, compare_heads, compare_start, compare_tokens, compare_words
 from bertviz_core.ui.views.compare_both import read_both
 
 view = open_page(
@@ -14,6 +14,7 @@ view = open_page(
     more=compare.write_more,
 )
 show_wrong(view)
+compare_start.show_start(view)
 both = read_both(view)
 if both is not None:
     compare_tokens.show_tokens(view, both)

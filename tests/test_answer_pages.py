@@ -1,6 +1,7 @@
 """The pages of the answers: any word that is typed is looked up, and absent heads are told."""
 
 import re
+import time
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +37,24 @@ def opened(page, **query):
 
 def html(at):
     return "\n".join(element.proto.body for element in at.get("html"))
+
+
+@pytest.mark.parametrize(
+    ("page", "says", "door"),
+    [
+        ("where_from", "without the head, all its weights at 0, is another", "Heads: the answer without each head"),
+        ("heads", "with the head’s weights at 0, in all later layers too", "Where from: what each head carried"),
+    ],
+)
+def test_what_a_head_is_strong_in_is_said_and_leads_to_the_other_measure(page, says, door):
+    at = opened(page)
+    for _ in range(100):  # until every head has been left out
+        if any(says in each.value for each in at.caption):
+            break
+        time.sleep(0.1)
+        at.run()
+    assert any(says in each.value for each in at.caption)
+    assert door in [link.proto.label for link in at.get("page_link")]
 
 
 @pytest.fixture(scope="module")

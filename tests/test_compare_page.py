@@ -46,6 +46,19 @@ def both(bundled):
     return bv.compare(bv.run(bundled, RIVER), bv.run(bundled, MONEY))
 
 
+def test_until_something_is_chosen_the_page_says_that_it_shows_an_example_and_offers_what_to_compare():
+    at = opened()
+    assert "**Nothing is chosen yet**; the example: “the” at position 7 hidden" in read(at)
+    offered = [each.label for each in at.button if (each.key or "").startswith("compare-example-")]
+    assert offered == ["Rome or Paris", "“bank” in two sentences"]
+    typed = at.text_input(key="compare-another").set_value(f" {MONEY} ").run()
+    assert typed.session_state["with"] == MONEY and "Nothing is chosen yet" not in read(typed)
+    at = opened().button(key="compare-example-1").click().run()
+    assert at.session_state["with"] == MONEY and at.session_state["text"] == RIVER
+    assert not at.exception and at.title[0].value.startswith("Is it the same “bank”?")
+    assert "Nothing is chosen yet" not in read(at)
+
+
 def test_the_headline_says_how_far_apart_the_chosen_word_ends_and_began(page, both):
     at = [here for here, _ in both.pairs].index(BANK)
     start, *_, end = both.angles[:, at]

@@ -13,7 +13,7 @@ from bertviz_core.analysis.heads import Summary
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.sharing.findings import Found
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame import needed, state, url
+from bertviz_core.ui.frame import needed, site, state, url
 from bertviz_core.ui.frame.findings import Wanted, tell_progress
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -28,6 +28,10 @@ from bertviz_core.ui.views.heads_worth import FORMULA, Worth, render_ranking, re
 _WORTH = Key("worth", "")
 _SOURCE = "one pass without it"
 _THIS = "**layer {layer}, head {head}**"
+_MEASURES = (
+    "Worth: what the answer loses with the head’s weights at 0, in all later layers too. What a head itself carried to "
+    "the logit is another number, and its strongest head may be another one."
+)
 _RANKING = 96  # pixels that the ranking has, also before it is known
 
 
@@ -147,7 +151,8 @@ def show_ranking(view: View, worth: Worth, found: Found[Ablation]) -> None:
         choose_outcome(view)
         with st.container(height=_RANKING, border=False, key="worth-ranking"):
             st.html(render_ranking(worth, found.whole))
-        st.caption(tell_progress(found, "heads zeroed") or f"{tell_pass(view)}{write_counts(worth)}")
+        st.caption(tell_progress(found, "heads zeroed") or f"{tell_pass(view)}{write_counts(worth)} {_MEASURES}")
+        site.show_link(site.get_page("where_from"), "Where from: what each head carried")
 
 
 def write_counts(worth: Worth) -> str:

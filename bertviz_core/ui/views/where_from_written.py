@@ -12,6 +12,7 @@ from bertviz_core.figures.written import draw_written, draw_written_blocks
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import FFN
 from bertviz_core.formula.texts import write_count
+from bertviz_core.ui.frame import site
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Derived, Origin, Second, Values, derived
 from bertviz_core.ui.views.where_from_question import read_question
@@ -20,6 +21,10 @@ from bertviz_core.ui.walk.worked_components import BLOCK, HEAD
 from bertviz_core.ui.walk.worked_parts import find_part
 
 _FORMULA = r"L = e + \sum_{l,h} a_{l,h} + \sum_l f_l + b"
+_MEASURES = (
+    "What a head itself carried to the logit, in this one pass. What the answer loses without the head, all its "
+    "weights at 0, is another number: later layers then read something else too. So its strongest head may be another."
+)
 _SOURCE = "nostalgebraist 2020; Elhage et al. 2021"
 
 
@@ -34,6 +39,8 @@ def show_written(view: View) -> None:
         st.info("This program’s layers have no heads and feed-forward block to tell apart.", icon=":material/info:")
     else:
         _show(view, question)
+        st.caption(_MEASURES)
+        site.show_link(site.get_page("heads"), "Heads: the answer without each head")
 
 
 @derived
