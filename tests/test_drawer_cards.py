@@ -281,6 +281,9 @@ def test_a_parameter_tells_how_many_of_its_table_are_smaller(rome):
     table = np.abs(rome[cell.whole])
     share = (table < abs(rome[cell])).mean()
     assert f"In size it is above {100 * share:.0f} % of the {table.size:,} in its table." in tell(rome, cell)
+    gamma = Address(f"{LAYER}.output.LayerNorm.weight")
+    least = gamma.fix(hidden=int(np.abs(rome[gamma]).argmin()))
+    assert f"None of the {rome[gamma].size} in its table is smaller in size." in tell(rome, least)
 
 
 def test_a_number_that_somebody_set_says_so(rome):

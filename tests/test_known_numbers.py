@@ -43,7 +43,7 @@ def ask() -> str:
 @lru_cache(maxsize=1)
 def load(name: str) -> bv.Model:
     """The checkpoint from the local cache or the hub; the test is skipped where it is in neither."""
-    if hub._find_cached(name) is None:
+    if hub._find_cached(name, None) is None:
         if find_obstacle():
             pytest.skip(f"{name} is not in the local cache, and {find_obstacle()}.")
         try:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from served import list_family
 
+from bertviz_core.ui.components.selectors import expand
 from rooms.opening import open_rooms
 from tests.browser import running, visit
 from tests.classes.plans import PLAN
@@ -89,12 +90,12 @@ def test_a_training_survives_a_reload_and_its_process_being_killed(chromium, tmp
         start(app)
         with app.reloading():
             app.page.reload()
-        assert not app.find("[data-testid=stException]").count()
+        assert not app.find(expand(":--exception")).count()
         start(app)  # the tab that had the other one is gone, and it makes room
         for worker in list_workers():
             os.kill(worker, signal.SIGKILL)
         app.page.get_by_text(re.compile("process that trains|ended|again")).first.wait_for(timeout=30_000)
-        assert not app.find("[data-testid=stException]").count()
+        assert not app.find(expand(":--exception")).count()
         app.open("attention")
         app.choose("Head", "Head 2")
         app.open("training", passes=600)

@@ -179,6 +179,7 @@ def test_going_elsewhere_is_one_choice_and_the_explained_cell_goes_along(session
         "play": 4,
         "url-chose": True,
         "walk": "encoder.layer.3.attention.self.probs[head=5,query=1,key=2]",
+        "walk-moved": "encoder.layer.3.attention.self.probs[head=5,query=1,key=2]",
     }
 
 

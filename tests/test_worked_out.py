@@ -13,12 +13,22 @@ from bertviz_core.formula.address import Address, read_address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.views.documents_told import find_cosine, tell
 from bertviz_core.ui.walk.card import render_table
-from bertviz_core.ui.walk.worked_out import find_entropy, find_worked_out, name_worked_out, pick_cosines
+from bertviz_core.ui.walk.worked_out import (
+    find_angle,
+    find_entropy,
+    find_length,
+    find_worked_out,
+    name_worked_out,
+    pick_cosines,
+)
 from tests.canvas import look
 from tests.test_drawer_cards import add_up
 
 TEXT = "When in Rome, do as the [MASK] do."
 ROW = Address("encoder.layer.2.attention.self.probs").fix(head=0, query=8)
+DOT = Address("encoder.layer.2.attention.self.products").fix(head=0, query=8, key=6)
+KEY = "key[head=0,key=6]"
+LENGTH = find_length(Address("encoder.layer.2.attention.self.key").fix(head=0, key=6))
 PAIR = "embeddings.LayerNorm.cosine[token=8,other=7]"
 
 
@@ -46,10 +56,24 @@ def test_the_cosine_of_two_tokens_is_that_of_their_vectors(rome, vectors, other)
     assert f"**{np.degrees(np.arccos(min(1, cosine))):.{0 if other == 7 else 1}f}°**" in str(told.card.sentence)
 
 
+def test_the_angle_of_a_query_and_a_key_is_that_of_their_vectors(rome):
+    told = find(rome, find_angle(DOT))
+    q, k = (rome[f"encoder.layer.2.attention.self.{row}"].astype(np.float64) for row in ("query[head=0,query=8]", KEY))
+    cosine = q @ k / np.sqrt((q @ q) * (k @ k))
+    assert told.number == pytest.approx(cosine, abs=1e-9) and told.unit == f"{np.degrees(np.arccos(cosine)):.0f}°"
+    assert add_up(told.card.table)[0] == pytest.approx(cosine, abs=1e-3)
+
+
+def test_the_length_of_a_row_is_that_of_its_vector(rome):
+    told = find(rome, LENGTH)
+    assert told.number == pytest.approx(np.linalg.norm(rome[f"encoder.layer.2.attention.self.{KEY}"]), rel=1e-6)
+    assert add_up(told.card.table)[0] == pytest.approx(told.number**2, abs=1e-3)
+
+
 def test_every_operand_can_be_walked_to(rome):
-    for where in (find_entropy(ROW), PAIR):
+    for where, least in ((find_entropy(ROW), 20), (PAIR, 20), (find_angle(DOT), 20), (LENGTH, 9)):
         steps = re.findall(r'data-step="([^"]*)"', render_table(find(rome, where).card.table))
-        assert len(steps) > 20 and all(not rome.dims(step) for step in steps)
+        assert len(steps) > least and all(not rome.dims(step) for step in steps)
 
 
 def test_a_zeroed_head_has_no_entropy_and_a_zeroed_vector_no_cosine(bundled):
@@ -67,6 +91,10 @@ def test_a_zeroed_head_has_no_entropy_and_a_zeroed_vector_no_cosine(bundled):
         "embeddings.LayerNorm.cosine[token=8]",
         "embeddings.LayerNorm.cosine[token=8,other=99]",
         "encoder.layer.2.attention.self.probs.cosine[token=8,other=7]",
+        "encoder.layer.2.attention.self.products.angle[head=0,query=8]",
+        "encoder.layer.2.attention.self.probs.angle[head=0,query=8,key=6]",
+        "encoder.layer.2.attention.self.key.length[head=0]",
+        "encoder.layer.2.attention.self.probs.length[head=0,query=8]",
     ],
 )
 def test_what_names_no_such_number_is_refused(rome, where):

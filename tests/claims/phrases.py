@@ -70,6 +70,7 @@ PHRASES = {
         "documents_slips": ["σ as printed", "covers only 1/H", "meet only where the squared",
                             "is the first cell after"],
         "embeddings_positions": ["The cosine depends only on the distance", "position and component alone"],
+        "heads_ablation": ["its strongest head may be another"],
         "heads_numbers": ["checked on this sentence only"],
         "heads_token_lines": ["lines can sum to more than 1"],
         "layers_flow": ["trained on the last layer only"],
@@ -81,6 +82,7 @@ PHRASES = {
         "tokenization": ["takes the longest piece in", "the longest candidate in", "The search for the longest piece"],
         "tokenization_inputs": [", the most this model can read"],
         "tokenization_vocabulary": ["only these. "],
+        "where_from_written": ["its strongest head may be another"],
     },
     "the first in an order, or nothing but": {
         "documents_alignment": ["The first layer again"],

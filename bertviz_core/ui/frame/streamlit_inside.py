@@ -284,8 +284,8 @@ def keep_unsent() -> Generator[None]:
 def is_connected(session: str) -> bool:
     """Whether a session's browser is connected: what is asked for and bounded is counted only then. Instead: a hook
     for sockets that open and close."""
-    try:
-        return runtime.exists() and runtime.get_instance().is_active_session(session)
+    try:  # what stands for a server while a test runs a page answers with neither, and cannot be asked which
+        return runtime.exists() and runtime.get_instance().is_active_session(session) is not False
     except RuntimeError:  # the server ended in between
         return False
 

@@ -18,6 +18,7 @@ from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.passes import show_passes
 from bertviz_core.ui.panels.put import tell_way
 from bertviz_core.ui.views.query_key_value import Place, locate, locate_products, measure_fit, read_word
+from bertviz_core.ui.walk.worked_out import find_angle, find_length
 
 FITTING = 16  # keys in order of fit
 
@@ -86,8 +87,18 @@ def _list_fit(view: View, shown: list[int], terms: np.ndarray, parts: Angles) ->
             max(map(abs, dots)),
             color,
         ),
-        Numbers("Angle", "between q and k", ["–" if np.isnan(angles[i]) else f"{angles[i]:.0f}°" for i in shown], fits),
-        Numbers("Length", "of k", [format_short(float(parts.key_norms[i])) for i in shown], fits),
+        Numbers(
+            "Angle",
+            "between q and k",
+            ["–" if np.isnan(angles[i]) else f"{angles[i]:.0f}°" for i in shown],
+            [cell if np.isnan(angles[i]) else find_angle(cell) for i, cell in zip(shown, fits, strict=True)],
+        ),
+        Numbers(
+            "Length",
+            "of k",
+            [format_short(float(parts.key_norms[i])) for i in shown],
+            [find_length(locate(view, "key").fix(key=i)) for i in shown],
+        ),
         Numbers(
             "Weight",
             tell_way(view, locate(view, "probs", view.chosen.token), "after scaling and softmax"),

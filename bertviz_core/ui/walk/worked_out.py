@@ -1,4 +1,5 @@
-"""Numbers that no step computes, but that follow from recorded ones: a row's entropy, the cosine of two vectors."""
+"""Numbers that no step computes, but that follow from recorded ones: a row's entropy, a vector's length, the cosine of
+two vectors."""
 
 from __future__ import annotations
 
@@ -14,11 +15,11 @@ from bertviz_core.analysis.naming import find_noun
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address, Where
-from bertviz_core.formula.dims import HIDDEN, KEY, TOKEN
+from bertviz_core.formula.dims import AXES, HIDDEN, KEY, QUERY, TOKEN
 from bertviz_core.formula.numbers import format_degrees, format_latex, format_number, format_short
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.formula.texts import name_token, write_count
-from bertviz_core.programs.names import ATTENTION_WEIGHTS
+from bertviz_core.programs.names import ATTENTION_WEIGHTS, KEYS, QUERIES, SELF_ATTENTION
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.walk import card
@@ -29,11 +30,12 @@ from bertviz_core.ui.walk.worked_components import COMPONENTS
 from bertviz_core.ui.walk.worked_number import NOTE, WorkedOut
 from bertviz_core.ui.walk.worked_parts import PARTS
 
-ENTROPY, COSINE = "entropy", "cosine"  # the last part of their addresses
+ENTROPY, COSINE, ANGLE, LENGTH = "entropy", "cosine", "angle", "length"  # the last part of their addresses
 ACROSS = "across"  # the same of those that compare with a second pass: see `worked_across`
 OTHER = "other"  # the token that a cosine compares with
 _PIECES = 4  # of a waterfall, beside the others
 _ROWS = card.ROWS - 2  # of a table, beside the others
+_DOT_PRODUCT = SELF_ATTENTION.enter("products")
 _EMBEDDED, _AFTER = "embeddings.LayerNorm", "output.LayerNorm"  # what a layer receives
 
 
@@ -55,6 +57,16 @@ def find_entropy(row: Address) -> Address:
 def pick_cosines(vectors: Address) -> str:
     """One address for all cells of a map of cosines of tokens, as the browser completes it."""
     return f"{vectors}.{COSINE}[{TOKEN.name}={{y}},{OTHER}={{x}}]"
+
+
+def find_angle(dot_product: Address) -> Address:
+    """The address of the angle between a query and a key, whose dot product is given."""
+    return Address(f"{dot_product.path}.{ANGLE}", dot_product.index)
+
+
+def find_length(vector: Address) -> Address:
+    """The address of the length of a row of a tensor, all of whose axes but the last are fixed."""
+    return Address(f"{vector.path}.{LENGTH}", vector.index)
 
 
 def name_worked_out(place: Where) -> str:
@@ -244,5 +256,76 @@ def _list_products(parts: np.ndarray, one: Compared, two: Compared) -> Table:
     return Table(heading, ("component", one.title, two.title, "part"), rows, card.close_sum(parts, order, 4))
 
 
-_MAKERS = {ENTROPY: _work_out_entropy, COSINE: _work_out_cosine}
+def _work_out_angle(trace: Trace, dot: Address) -> WorkedOut:
+    if dot.leaf != _DOT_PRODUCT.path or trace.dims(dot):
+        raise AddressError(
+            f"{dot} is no dot product of a query and a key: its layer, head, query and key say which one."
+        )
+    at, head = dot.at, dot.at["head"]
+    one, two = (
+        _take_projected(trace, leaf.in_layer(dot.layer).fix(head=head, **{axis.name: at[axis.name]}), axis.name)
+        for leaf, axis in ((QUERIES, QUERY), (KEYS, KEY))
+    )
+    parts = {
+        "angle": Part(_measure(one.values, two.values), format_degrees),
+        "asks": Part(name_token(trace.tokens, at[QUERY.name])),
+        "offers": Part(name_token(trace.tokens, at[KEY.name])),
+        "head": Part(head),
+        "layer": Part(dot.layer),
+    }
+    form = (
+        "In head {head} of layer {layer} the query of {asks} and the key of {offers} enclose **{angle}**. 1 is the "
+        "same direction, 0 a right angle."
+    )
+    return compare("Cosine of query and key", ATTENTION, say(Claim("angle of query and key", form, parts)), one, two)
+
+
+def _take_projected(trace: Trace, row: Address, name: str) -> Compared:
+    token, values = row.at[name], trace[row]
+    return Compared(
+        f"{name} of {card.name_place(trace, name, token)}",
+        values,
+        rf"{{\htmlClass{{bv-of-{trace.step(row.whole).kind}}}{{{name[0]}}}}}_{{{token}}}",
+        lambda i: row.fix(head_dim=i),
+    )
+
+
+def _work_out_length(trace: Trace, row: Address) -> WorkedOut:
+    if len(axes := trace.dims(row)) != 1 or AXES[axes[0]].of_tokens:
+        raise AddressError(f"{row} is no vector: all its axes but the last say which one.")
+    kind, values = trace.step(row.whole).kind, trace[row].astype(np.float64)
+    squares, number = values**2, float(compute_norms(values))
+    symbol = rf"{{\htmlClass{{bv-of-{kind}}}{{x}}}}"
+    terms = [format_latex(float(squares[i])) for i in rank_top(squares, 2)]
+    worked = " + ".join([*terms, *([r"\dots"] if len(squares) > len(terms) else [])])
+    form = "How long the vector is whose {count} are listed: the root of the sum of their squares, {total}."
+    said = {"count": card.count(len(values), "component"), "total": Part(float(squares.sum()), format_number)}
+    return WorkedOut(
+        f"Length of a {find_noun(row.path).word}",
+        kind,
+        format_number(number),
+        "",
+        (),
+        [(f"component {i}", format_number(float(x)), str(row.fix(**{axes[0]: i}))) for i, x in enumerate(values)],
+        number=number,
+        unit="",
+        card=Card(say(Claim("length of a vector", form, said)), _list_squares(trace, row, axes[0], squares), "", NOTE),
+        line=Line(rf"|{symbol}|", rf"\sqrt{{\sum_j \; {symbol}_j^2}}", rf"\sqrt{{{worked}}}"),
+    )
+
+
+def _list_squares(trace: Trace, row: Address, axis: str, squares: np.ndarray) -> Table:
+    order = rank_top(squares, _ROWS)
+    rows = [
+        Row(
+            (Cell(str(i)), card.number(trace, row.fix(**{axis: i})), Cell(format_number(float(squares[i])))),
+            float(squares[i]),
+        )
+        for i in order
+    ]
+    heading = f"Made from {write_count(len(squares), 'square')}, largest first"
+    return Table(heading, ("component", "value", "square"), rows, card.close_sum(squares, order, 3))
+
+
+_MAKERS = {ENTROPY: _work_out_entropy, COSINE: _work_out_cosine, ANGLE: _work_out_angle, LENGTH: _work_out_length}
 _OF_PARTS = {**PARTS, **COMPONENTS}

@@ -10,7 +10,7 @@
 
 import { isSameCell } from "../shared/address.js";
 import { findInside, makeElement } from "../shared/element.js";
-import { enterPicture, findFocus } from "../shared/places.js";
+import { enterPicture, findFocus, putBelow } from "../shared/places.js";
 import { CHART } from "../shared/plotly_inside.js";
 import { isRunning, PARTS } from "../shared/streamlit.js";
 import { Focus } from "./focus.js";
@@ -339,7 +339,7 @@ export class Listener {
 
   /** @param {string} text @param {Element} beside */
   tell(text, beside) {
-    const told = this.put(makeElement("div", "bv-told", text), beside);
+    const told = putBelow(beside, makeElement("div", "bv-told", text));
     setTimeout(() => told.remove(), TOLD_MS);
     this.say(text);
   }
@@ -348,16 +348,7 @@ export class Listener {
   /** @param {HTMLElement} token */
   explainToken(token) {
     if (!token.title) return;
-    this.meaning = this.put(makeElement("div", "bv-told bv-meaning", token.title), token);
+    this.meaning = putBelow(token, makeElement("div", "bv-told bv-meaning", token.title));
     this.say(token.title);
-  }
-
-  /** @param {HTMLElement} told @param {Element} beside */
-  put(told, beside) {
-    const { left, bottom } = beside.getBoundingClientRect();
-    document.body.append(told);
-    told.style.left = `${Math.max(0, Math.min(left, innerWidth - Math.max(80, told.offsetWidth + 8)))}px`;
-    told.style.top = `${Math.min(bottom + 4, innerHeight - 30)}px`;
-    return told;
   }
 }

@@ -54,18 +54,24 @@ export class Wanted {
     if (!this.wanted || performance.now() > this.wanted.until) return;
     if (opener?.element.isConnected && isSameCell(opener.cell, this.wanted.cell) && isSeen(opener.element)) return;
     const onPage = (/** @type {Element} */ ring) => ring.checkVisibility() && !ring.closest(DRAWER);
-    // In a table its number stands for it. Where one has clicked here, only a chart that has it beside is scrolled to it.
-    const written = opener ? "" : `, [data-cell="${CSS.escape(this.wanted.cell)}"]`;
-    const rings = [...app.querySelectorAll(`.bv-ring${written}`)].filter(onPage);
-    // A page that draws it nowhere begins at the card of its tensor.
-    if (!rings.length && this.wanted.opened && !opener) rings.push(...findCards(app, this.wanted.cell).filter(onPage));
-    if (!rings.length) return;
-    if (this.wanted.until === Infinity) this.wanted.until = performance.now() + SETTLING;
-    if (rings.some(isSeen)) return;
-    const clicked = rings.find((ring) => opener?.element.contains(ring)) ?? rings[0];
+    const rings = [...app.querySelectorAll(".bv-ring")].filter(onPage);
+    // A chart may still be drawn. Until then, and where there is none, a link's page begins at its number in a table, else
+    // at the card of its tensor.
+    const instead = () => [...findWritten(app, this.wanted?.cell ?? ""), ...(this.wanted?.opened ? findCards(app, this.wanted.cell) : [])];
+    const shown = rings.length || opener ? rings : instead().filter(onPage);
+    if (!shown.length) return;
+    if (rings.length && this.wanted.until === Infinity) this.wanted.until = performance.now() + SETTLING;
+    if (shown.some(isSeen)) return;
+    const clicked = shown.find((ring) => opener?.element.contains(ring)) ?? shown[0];
     const { top, bottom } = clicked.getBoundingClientRect();
     findScroller(clicked).scrollBy({ top: (top + bottom) / 2 - (BAR + findEnd()) / 2, behavior: "instant" });
   }
+}
+
+// A cell's numbers in tables.
+/** @param {Element} app @param {string} cell */
+function findWritten(app, cell) {
+  return [...app.querySelectorAll(`[data-cell="${CSS.escape(cell)}"]`)];
 }
 
 // The heads of cards that show a cell's tensor, or what is made from it.

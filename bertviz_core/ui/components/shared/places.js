@@ -52,3 +52,13 @@ export function findScroller(element) {
   while (scroller && !scrolls(scroller)) scroller = scroller.parentElement;
   return scroller ?? document.scrollingElement ?? document.documentElement;
 }
+
+// Put a note into the page just below an element, or as near as the window has room.
+/** @param {Element} beside @param {HTMLElement} note */
+export function putBelow(beside, note) {
+  const { left, bottom } = beside.getBoundingClientRect();
+  document.body.append(note);
+  note.style.left = `${Math.max(0, Math.min(left, innerWidth - Math.max(80, note.offsetWidth + 8)))}px`;
+  note.style.top = `${Math.min(bottom + 4, innerHeight - 30)}px`;
+  return note;
+}

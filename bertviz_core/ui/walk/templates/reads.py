@@ -44,7 +44,7 @@ def explain_lookup(view: View, why: Explanation, lookup: Lookup) -> Card:
     image = draw_thumbnail(row[None], view.colors, EMBEDDING, end=find_usual([row]))
     id_ = table.index[0][1]
     rows = [Row((Cell(name_number(trace, cell), cell), Cell(""), card.number(trace, cell))) for cell in chosen]
-    rows.append(Row((Cell(f"the table’s row {id_:,}, column {place}", table), Cell(""), card.number(trace, table))))
+    rows.append(Row((Cell(f"the table’s row {id_}, column {place}", table), Cell(""), card.number(trace, table))))
     return Card(
         tell_lookup(id_, np.abs(row), place),
         Table("Read from", ("what", "", "value"), rows),
@@ -54,7 +54,7 @@ def explain_lookup(view: View, why: Explanation, lookup: Lookup) -> Card:
 
 def tell_lookup(id_: int, sizes: np.ndarray, place: int) -> Said:
     """That a row is read, and the number's place among that row's."""
-    row = {"row": card.count(id_)}
+    row = {"row": Part(id_)}
     larger = int((sizes > sizes[place]).sum())
     parts = {"larger": card.count(larger), "all": card.count(len(sizes)), "are": Part("is" if larger == 1 else "are")}
     size = {"size": Part(float(sizes[place]), format_number), **parts}
@@ -161,10 +161,11 @@ def tell_parameter(trace: Trace, cell: Address, values: np.ndarray) -> Said:
     parts = {"share": Part(count / len(values), format_percent), "all": card.count(len(values))}
     layer = f" of layer {cell.layer}" if cell.layer is not None else ""
     owner = find_noun(cell.path.rpartition(".")[0]).owner
-    form = " In size it is above **{share}** of the {all} in its table."
+    above = Claim("parameters smaller in size", " In size it is above **{share}** of the {all} in its table.", parts)
+    least = Claim("no parameter smaller in size", " None of the {all} in its table is smaller in size.", parts)
     return say(
         f"A parameter of the {owner}{layer}: training set it, and it is the same for every sentence.",
-        Claim("parameters smaller in size", form, parts),
+        above if count else least,
         " The walk ends here.",
     )
 
