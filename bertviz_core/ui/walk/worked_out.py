@@ -257,13 +257,13 @@ def _list_products(parts: np.ndarray, one: Compared, two: Compared) -> Table:
 
 
 def _work_out_angle(trace: Trace, dot: Address) -> WorkedOut:
-    if dot.leaf != _DOT_PRODUCT.path or trace.dims(dot):
+    if (layer := dot.layer) is None or dot.leaf != _DOT_PRODUCT.path or trace.dims(dot):
         raise AddressError(
             f"{dot} is no dot product of a query and a key: its layer, head, query and key say which one."
         )
     at, head = dot.at, dot.at["head"]
     one, two = (
-        _take_projected(trace, leaf.in_layer(dot.layer).fix(head=head, **{axis.name: at[axis.name]}), axis.name)
+        _take_projected(trace, leaf.in_layer(layer).fix(head=head, **{axis.name: at[axis.name]}), axis.name)
         for leaf, axis in ((QUERIES, QUERY), (KEYS, KEY))
     )
     parts = {
@@ -271,7 +271,7 @@ def _work_out_angle(trace: Trace, dot: Address) -> WorkedOut:
         "asks": Part(name_token(trace.tokens, at[QUERY.name])),
         "offers": Part(name_token(trace.tokens, at[KEY.name])),
         "head": Part(head),
-        "layer": Part(dot.layer),
+        "layer": Part(layer),
     }
     form = (
         "In head {head} of layer {layer} the query of {asks} and the key of {offers} enclose **{angle}**. 1 is the "
