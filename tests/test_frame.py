@@ -1,5 +1,7 @@
 """The frame in a real browser: the bar on narrow windows, the map at a phone's foot, the sentence edited in place."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -54,6 +56,7 @@ def test_the_sentence_is_edited_over_the_bar_and_an_example_is_a_card(app):
     expect(cards).to_have_count(len(EXAMPLES))
     with app.rerun():
         cards.filter(has_text=PAIR.pair).click()
+    app.page.wait_for_url(re.compile("[?&]pair="))  # the part of the page that was pressed has a run of its own before
     assert (app.query["text"], app.query["pair"]) == (PAIR.text, PAIR.pair)
 
 

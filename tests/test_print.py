@@ -16,6 +16,8 @@ pytestmark = pytest.mark.slow
 
 WEIGHT = "encoder.layer.2.attention.self.probs[head=0,query=8,key=5]"
 MARGIN = 10  # millimetres at a sheet's sides
+# What writes the foot may be the last part of a page that comes.
+READY = "dispatchEvent(new Event('beforeprint')) && document.querySelector('#bv-foot')"
 FOOT = "document.querySelector('#bv-foot').textContent.match(/margin-bottom: ([\\d.]+)mm/)[1]"
 SHEETS = {"portrait": {"width": 718, "height": 1046}, "landscape": {"width": 1046, "height": 718}}
 # What sticks out of the sheet, whether columns stand beside each other, and what of the drawer is cut.
@@ -52,6 +54,7 @@ def test_a_page_fits_on_a_sheet_with_the_drawer_below_it(chromium, server, way):
 
 def print_page(page, way):
     """The sheets of a page, and how high the margin is below which nothing but their foot stands, in points."""
+    page.wait_for_function(READY)
     printed = pypdfium2.PdfDocument(io.BytesIO(page.pdf(format="A4", landscape=way == "landscape")))
     return printed, float(page.evaluate(FOOT)) / 25.4 * 72
 
