@@ -12,6 +12,7 @@ from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address, read_address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.views.documents_told import find_cosine, tell
+from bertviz_core.ui.walk import worked_out
 from bertviz_core.ui.walk.card import render_table
 from bertviz_core.ui.walk.worked_out import (
     find_angle,
@@ -93,8 +94,8 @@ def test_a_zeroed_head_has_no_entropy_and_a_zeroed_vector_no_cosine(bundled):
         "encoder.layer.2.attention.self.probs.cosine[token=8,other=7]",
         "encoder.layer.2.attention.self.products.angle[head=0,query=8]",
         "encoder.layer.2.attention.self.probs.angle[head=0,query=8,key=6]",
-        "encoder.layer.2.attention.self.key.length[head=0]",
-        "encoder.layer.2.attention.self.probs.length[head=0,query=8]",
+        "encoder.layer.2.attention.self.key.norm[head=0]",
+        "encoder.layer.2.attention.self.probs.norm[head=0,query=8]",
     ],
 )
 def test_what_names_no_such_number_is_refused(rome, where):
@@ -106,6 +107,10 @@ def test_other_addresses_are_left_to_others(rome):
     for where in (str(ROW), "documents.cosine[document=0,token=8]", "input_ids[token=8]"):
         assert find(rome, where) is None
     assert (name_worked_out(ROW), name_worked_out(find_entropy(ROW))) == ("", "entropy")
+
+
+def test_no_name_means_two_such_numbers():
+    assert not worked_out._MAKERS.keys() & worked_out._OF_PARTS.keys()
 
 
 def test_the_cells_of_a_map_of_cosines_have_their_addresses():

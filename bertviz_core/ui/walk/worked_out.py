@@ -30,7 +30,7 @@ from bertviz_core.ui.walk.worked_components import COMPONENTS
 from bertviz_core.ui.walk.worked_number import NOTE, WorkedOut
 from bertviz_core.ui.walk.worked_parts import PARTS
 
-ENTROPY, COSINE, ANGLE, LENGTH = "entropy", "cosine", "angle", "length"  # the last part of their addresses
+ENTROPY, COSINE, ANGLE, LENGTH = "entropy", "cosine", "angle", "norm"  # the last part of their addresses
 ACROSS = "across"  # the same of those that compare with a second pass: see `worked_across`
 OTHER = "other"  # the token that a cosine compares with
 _PIECES = 4  # of a waterfall, beside the others
