@@ -39,7 +39,7 @@ def _(scene, name):
         "head": places[at][1],
     }
     if name == "no head counts":
-        return Truth(values, "NONE", without - values["was"])
+        return Truth(values, "NONE", without - float(base.recomputed(cell)))
     relation = {"needed most": "SMALLEST", "answer falls": "ABOVE", "answer rises": "ABOVE"}.get(name, "LOWEST")
     return Truth(values, relation, None if relation == "ABOVE" else without, None if relation == "ABOVE" else at)
 
