@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-import time
 from collections.abc import Collection
 from contextlib import suppress
 from urllib.parse import urlsplit
@@ -26,15 +25,9 @@ from edge.headers import CLOSED_TEXT, Frames, list_headers, read_frames, write_c
 from edge.inside import NotHttp, tell_if_gone
 from edge.kept import Kept
 from edge.line import TOO_MUCH, Sockets, hear_wanted
-from edge.pace import (
-    SOCKETS_BURST,
-    SOCKETS_LONGEST_S,
-    SOCKETS_MOST_REFUSED,
-    SOCKETS_PER_SECOND,
-    SOCKETS_REFUSED_S,
-    Pace,
-)
+from edge.pace import Pace
 from edge.streamlit_files import CLOSED, FILES
+from edge.turns import Turns
 
 VISITOR = "bertviz_visitor"  # the cookie by which the requests of one browser are known to be of one
 # Bytes of one message on a web socket from a browser. The longest that the app's own pages send was 86 KB: both
@@ -59,8 +52,7 @@ class Guard:
     def __init__(self, app: ASGIApp, frames: Frames, hosts: Collection[str] = ()) -> None:
         self._app, self._frames, self._hosts, self._sockets = app, frames, hosts, Sockets()
         self._kept, self._pace = Kept(app, st.get_option("server.baseUrlPath")), Pace()
-        refused = SOCKETS_REFUSED_S, SOCKETS_MOST_REFUSED
-        self._sessions = Pace(time.monotonic, SOCKETS_PER_SECOND, SOCKETS_BURST, SOCKETS_LONGEST_S, refused)
+        self._sessions = Turns()
         self._headers = [(name.lower().encode(), value.encode()) for name, value in list_headers(frames).items()]
         self._named = {name for name, _ in self._headers}
 
@@ -101,9 +93,10 @@ class Guard:
         """Let a page have its web socket, if its visitor has not too many."""
         heard = Headers(scope=scope)
         origin = find_origin(heard, is_encrypted(scope, heard))
-        with self._sockets.hold(read_visitor(heard)) as held:
+        visitor = read_visitor(heard)
+        with self._sockets.hold(visitor) as held:
             said = tell_if_gone(send)
-            admitted = held and await self._may_begin(find_client(scope))
+            admitted = held and await self._may_begin(find_client(scope), visitor)
             if admitted and origin is not None and not self._refuse_name(scope):
                 told = [(b"origin", origin.encode("latin-1"))] if origin else []
                 scope = _leave_out(scope, (b"origin",))
@@ -114,10 +107,10 @@ class Guard:
                 with suppress(OSError):  # gone meanwhile
                     await said({"type": "websocket.close", "code": TOO_MUCH})
 
-    async def _may_begin(self, address: str) -> bool:
-        """Wait until one more session of an address may begin; False where that is too long, or the server ends."""
+    async def _may_begin(self, address: str, visitor: str) -> bool:
+        """Wait until one more session of a visitor may begin; False where that is too long, or the server ends."""
         try:
-            return await self._sessions.keep(address)
+            return await self._sessions.keep(address, visitor)
         except asyncio.CancelledError:  # uvicorn would log it as a mistake of the app
             return False
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from starlette.types import Message, Receive, Send
 
 from edge.inside import Asked, has_more_parts, name_kind, read_asked, read_message
+from edge.pace import Refused
 
 # Runs, downloads that are made when they are asked for, rows of long tables. What else Streamlit knows is for who
 # develops an app: it empties what all visitors share, runs git meanwhile, or writes files into the app's folder.
@@ -122,17 +123,11 @@ class Sockets:
 
     def __init__(self) -> None:
         self._open = Counter[str]()
-        self._refused = 0
+        self._refused = Refused(MOST_REFUSED)
 
     async def keep_waiting(self) -> None:
-        """Before one is refused: who asks again as soon as it is costs the server a handshake each time."""
-        if self._refused >= MOST_REFUSED:
-            return
-        self._refused += 1
-        try:
-            await asyncio.sleep(REFUSED_S)
-        finally:
-            self._refused -= 1
+        """Before one is refused."""
+        await self._refused.wait(REFUSED_S)
 
     @contextmanager
     def hold(self, visitor: str) -> Iterator[bool]:

@@ -12,58 +12,54 @@ from ipaddress import IPv6Address, ip_address
 PER_SECOND, BURST = 200.0, 300
 LONGEST_S = 2.5  # in line; who would wait longer is told to come again
 REFUSED_S, MOST_REFUSED = 1.0, 200  # and hears so after this time, if not more of them wait for that
-# A web socket is one more session, which takes ten times as long; a class comes all at once. More than the first runs
-# that are made in a second would wait elsewhere, and take time for that. Who is refused costs a handshake, and asks
-# again at once; a browser waits fifteen seconds.
-SOCKETS_PER_SECOND, SOCKETS_BURST, SOCKETS_LONGEST_S = 10.0, 50, 10.0
-SOCKETS_REFUSED_S, SOCKETS_MOST_REFUSED = 8.0, 1_000
-_KNOWN = 1_000  # addresses that are remembered; of more, those that have not asked for too much are forgotten
+KNOWN = 1_000  # addresses that are remembered; of more, those that have not asked for too much are forgotten
+
+
+class Refused:
+    """Those who wait to hear that they are refused: who asks again at once costs less by that. most: at a time."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._count = most, 0
+
+    async def wait(self, seconds: float) -> None:
+        if self._count >= self._most:
+            return
+        self._count += 1
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            self._count -= 1
 
 
 class Pace:
     """The requests of all addresses. Only for the thread of the server's event loop.
 
-    per_second, burst: how many are answered, and how many at once; longest: seconds that one waits at most; refused:
-    after how many who is one too many hears so, and how many of them wait for that. By default PER_SECOND, BURST,
-    LONGEST_S, REFUSED_S and MOST_REFUSED.
+    per_second, burst: how many are answered, and how many at once; by default PER_SECOND and BURST.
     """
 
-    def __init__(
-        self,
-        clock: Callable[[], float] = time.monotonic,
-        per_second: float = 0.0,
-        burst: int = 0,
-        longest: float = 0.0,
-        refused: tuple[float, int] | None = None,
-    ) -> None:
-        self._clock, self._refused = clock, 0
-        per_second, burst, self._longest = per_second or PER_SECOND, burst or BURST, longest or LONGEST_S
-        self._refused_s, self._most_refused = refused or (REFUSED_S, MOST_REFUSED)
+    def __init__(self, clock: Callable[[], float] = time.monotonic, per_second: float = 0.0, burst: int = 0) -> None:
+        self._clock, self._refused = clock, Refused(MOST_REFUSED)
+        per_second, burst = per_second or PER_SECOND, burst or BURST
         self._each, self._ahead = 1 / per_second, burst / per_second
         self._free: dict[str, float] = {}  # by address: when all that it has asked for is answered at this pace
 
     async def keep(self, address: str) -> bool:
         """Wait for the turn of a request; False where the line is too long."""
         wait = self._reserve(name_network(address))
-        if wait is not None:
-            if wait > 0:
-                await asyncio.sleep(wait)
-            return True
-        if self._refused < self._most_refused:
-            self._refused += 1
-            try:
-                await asyncio.sleep(self._refused_s)
-            finally:
-                self._refused -= 1
-        return False
+        if wait is None:
+            await self._refused.wait(REFUSED_S)
+            return False
+        if wait > 0:
+            await asyncio.sleep(wait)
+        return True
 
     def _reserve(self, address: str) -> float | None:
         now = self._clock()
         free = max(now, self._free.get(address, now))
         wait = free - now - self._ahead
-        if wait > self._longest:
+        if wait > LONGEST_S:
             return None
-        if len(self._free) >= _KNOWN:
+        if len(self._free) >= KNOWN:
             self._free = {each: at for each, at in self._free.items() if at > now}
         self._free[address] = free + self._each
         return max(0.0, wait)

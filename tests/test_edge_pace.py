@@ -9,7 +9,7 @@ from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from edge import connections, pace
+from edge import connections, pace, turns
 from edge.guard import Guard
 from edge.headers import Frames
 from tests.edge import tells
@@ -119,7 +119,7 @@ def test_requests_of_one_address_wait_in_line_and_no_other_address_does(monkeypa
 
 
 def test_addresses_that_rest_are_forgotten(monkeypatch):
-    monkeypatch.setattr(pace, "_KNOWN", 10)
+    monkeypatch.setattr(pace, "KNOWN", 10)
     clock = Clock()
     kept = pace.Pace(clock)
     for number in range(100):
@@ -201,17 +201,72 @@ async def accept(scope, receive, send):
 
 def test_sessions_of_one_address_begin_at_a_pace_and_those_of_others_at_once():
     guard = Guard(accept, Frames())
-    guard._sessions = pace.Pace(per_second=10.0, burst=2, longest=0.25)
+    guard._sessions = turns.Turns(per_second=10.0, burst=2, longest=0.25, refused=1.0)
     said = run_alone(open_sockets(guard, [*["192.0.2.1"] * 6, "192.0.2.2"]))
     begun = [address for address, what in said if what == "websocket.accept"]
     assert begun == [*["192.0.2.1"] * 3, "192.0.2.2", *["192.0.2.1"] * 2]
     assert said[6:] == [("192.0.2.1", "websocket.close")], "who would wait longer is told to come again"
 
 
+async def begin_all(kept, visitors):
+    """Who begins, and who is told that the line is too long, of sockets of one address that come at once, in order."""
+    begun, refused = [], []
+
+    async def come(visitor):
+        (begun if await kept.keep("192.0.2.1", visitor) else refused).append(visitor)
+
+    await asyncio.gather(*map(come, visitors))
+    return begun, refused
+
+
+def test_visitors_of_one_address_take_turns_to_begin():
+    kept = turns.Turns(per_second=200.0, burst=1, longest=1.0)
+    begun, refused = run_alone(begin_all(kept, [*["", "one"] * 20, "ann", "bob", "ann"]))
+    assert not refused
+    assert sorted(begun[2:6]) == ["", "ann", "bob", "one"], "those who come last with one wait for one of each"
+    assert begun.index("ann", begun.index("ann") + 1) <= 9
+
+
+def test_where_the_line_is_too_long_who_has_the_most_in_it_is_refused():
+    kept = turns.Turns(per_second=100.0, burst=1, longest=0.1, refused=0.01)
+    begun, refused = run_alone(begin_all(kept, [*["one"] * 30, "ann", "bob"]))
+    assert {"ann", "bob"} < set(begun) and set(refused) == {"one"}
+    assert 8 <= len(begun) <= 13
+
+
+def test_who_leaves_while_it_waits_to_begin_keeps_nobody_waiting():
+    async def leave():
+        kept = turns.Turns(per_second=20.0, burst=1, longest=5.0)
+        await begin_all(kept, ["one", "one"])
+        waiting = [asyncio.create_task(begin_all(kept, ["one"])) for _ in range(60)]
+        await asyncio.sleep(0.01)
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        async with asyncio.timeout(1.0):
+            assert await begin_all(kept, ["one"]) == (["one"], [])
+
+    run_alone(leave())
+
+
+def test_addresses_whose_sockets_rest_are_forgotten(monkeypatch):
+    monkeypatch.setattr(turns, "KNOWN", 10)
+    clock = Clock()
+    kept = turns.Turns(clock=clock)
+
+    async def come():
+        for number in range(100):
+            await kept.keep(str(number), "")
+            clock.now += 1
+
+    run_alone(come())
+    assert len(kept._lines) <= 10
+
+
 def test_who_waits_to_begin_when_the_server_ends_is_told_so():
     async def end():
         guard = Guard(accept, Frames())
-        guard._sessions = pace.Pace(per_second=0.1, burst=1, longest=60.0)
+        guard._sessions = turns.Turns(per_second=0.1, burst=1, longest=60.0)
         await open_sockets(guard, ["192.0.2.1"] * 2)
         waiting = asyncio.create_task(open_sockets(guard, ["192.0.2.1"]))
         await asyncio.sleep(0.02)
