@@ -12,9 +12,10 @@ virtual machine took for others during the attack: where that is much, the row t
 the server's log, what went wrong at visitors (error pages, lost connections, no answer), and below the row what the
 stranger did.
 
-Bounds: 1.0 s for the 95th percentile during the attack, 5 s to recover, no traceback, no error page, and the memory of
-a server process with all that it started below BERTVIZ_MEMORY_MB, which is set to --memory-mb. Ends with status 1 where
-one is broken. --root has the app of another folder attacked, such as a checkout of an older commit.
+Bounds: 1.0 s for the 95th percentile during the attack, 5 s to recover, no traceback, no error page, a stranger who did
+something, and the memory of a server process with all that it started below BERTVIZ_MEMORY_MB, which is set to
+--memory-mb. Ends with status 1 where one is broken. --root has the app of another folder attacked, such as a checkout
+of an older commit.
 """
 
 from __future__ import annotations
@@ -142,6 +143,7 @@ class Row:
             (held > memory_mb, f"{held:.0f} MB, at most {memory_mb:.0f} MB"),
             (self.tracebacks > 0, f"{self.tracebacks} tracebacks, at most none"),
             (bool(self.trouble), f"{sum(self.trouble.values())} times something went wrong, at most none"),
+            (not any(self.done.values()), "nothing was attacked"),
         )
         return [said for broken, said in checks if broken]
 

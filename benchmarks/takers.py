@@ -93,16 +93,9 @@ async def save_handouts(stranger: Stranger) -> None:
 
     async def save() -> None:
         line, talk = await dial(stranger.url, cookies, ELSEWHERE), Conversation()
-        await line.send(talk.open("learn", urlencode({"text": stranger.write(500)})))
-        files = []
-        over = False
-        while not over:
-            data = await line.recv(decode=False)
-            element = ForwardMsg.FromString(data).delta.new_element
-            if element.WhichOneof("type") == "download_button":
-                files.append(element.download_button.deferred_file_id)
-            over = talk.take(data)
-        for name in filter(None, files):
+        await stranger.ask(line, talk, talk.open("learn", urlencode({"text": stranger.write(500)})))
+        await stranger.ask(line, talk, talk.open_menu("For the teacher: handouts with key"))
+        for name in filter(None, talk.files.values()):
             asked = BackMsg()
             asked.backend_operation_request.request_id = asked.backend_operation_request.session_id = talk.session
             asked.backend_operation_request.deferred_file.file_id = name

@@ -18,6 +18,7 @@ STREAM = "_stcore/stream"
 _OVER = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 _EVENTS = "$$STREAMLIT_INTERNAL_KEY_{}__events"  # the widget that takes what a component of this id sends
 _KEPT_FOR = 2  # runs for which a browser keeps a message that it may be told of by its hash alone
+_PAGES = "Pages"  # the label of their menu
 _TOKEN = re.compile(r'data-token="(\d+)"')
 _CELL = re.compile(r'data-cell="([^"]+)"')
 
@@ -36,9 +37,10 @@ class Conversation:
 
     query: what stands in the URL; page: the page's hash, as the server calls it; names: the hash of every page by its
     name in the URL; links: the query of the link to a page, by its hash; menus, fields: ids by label; folds: ids;
-    buttons: ids by label, and listener, menu: the ids of the component that hears clicks and of the menu of pages, if
-    it is filled only when it is opened, each with its part of the page; session: what the server calls it; trouble:
-    what a visitor must not see; said: what could be read of the answer so far, in the order in which it came.
+    buttons, popovers: ids by label, of popovers those that are filled only when they are opened, and listener: the id
+    of the component that hears clicks, each with its part of the page; files: by what a file is asked for that is made
+    only then, by the label of its button; session: what the server calls it; trouble: what a visitor must not see;
+    said: what could be read of the answer so far, in the order in which it came.
     """
 
     query: str = ""
@@ -51,7 +53,8 @@ class Conversation:
     buttons: dict[str, tuple[str, str]] = field(default_factory=dict)
     session: str = ""
     listener: tuple[str, str] = ("", "")
-    menu: tuple[str, str] = ("", "")
+    popovers: dict[str, tuple[str, str]] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
     trouble: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     _screen: dict[tuple[int, ...], Seen] = field(default_factory=dict)
@@ -73,11 +76,11 @@ class Conversation:
 
     def must_open_menu(self, name: str) -> bool:
         """Whether there is no link to a page on screen before the menu of pages is opened."""
-        return bool(self.menu[0]) and self.names[name] not in self.links
+        return _PAGES in self.popovers and self.names[name] not in self.links
 
-    def open_menu(self) -> bytes:
-        """Open the menu of pages."""
-        name, part = self.menu
+    def open_menu(self, label: str = _PAGES) -> bytes:
+        """Open a menu that is filled then, such as that of pages."""
+        name, part = self.popovers[label]
         return self._ask(part, WidgetState(id=name, bool_value=True))
 
     def follow(self, name: str) -> bytes:
@@ -172,6 +175,7 @@ class Conversation:
         self._screen = {at: seen for at, seen in self._screen.items() if parts and seen.part not in parts}
         if not parts:
             self.folds, self.links, self.buttons, self._drawn = [], {}, {}, set()
+            self.popovers, self.files = {}, {}
 
     def _keep(self, said: ForwardMsg) -> ForwardMsg:
         if said.HasField("ref_hash"):
@@ -186,8 +190,8 @@ class Conversation:
             block = said.delta.add_block
             self.folds += [block.expandable.id] if block.expandable.id else []
             self._drawn.add(block.expandable.id)
-            if block.popover.label == "Pages":
-                self.menu = block.popover.id, said.delta.fragment_id
+            if block.popover.id:
+                self.popovers[block.popover.label] = block.popover.id, said.delta.fragment_id
         if said.delta.HasField("new_element"):
             element = said.delta.new_element
             self._note_widget(element, said.delta.fragment_id)
@@ -208,6 +212,8 @@ class Conversation:
                 self._fill(typed.id, typed.value if typed.set_value else typed.default, typed.set_value)
             case "button":
                 self.buttons[element.button.label] = element.button.id, part
+            case "download_button":
+                self.files[element.download_button.label] = element.download_button.deferred_file_id
             case "page_link":
                 self.links[element.page_link.page_script_hash] = element.page_link.query_string
             case "bidi_component" if element.bidi_component.component_name.endswith("listener"):

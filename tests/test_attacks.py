@@ -27,7 +27,7 @@ QUICK = [Wait(23 + i / 6, 23.2 + i / 6) for i in range(100)]
 
 def row(**changed):
     calm = (0.1, 0.3)
-    return Row("odd", "run", calm, calm, calm, 0.5, Memory(900, 1100, 1300), 0.0, **changed)
+    return Row("odd", "run", calm, calm, calm, 0.5, Memory(900, 1100, 1300), 0.0, **{"done": {"sent": 5}, **changed})
 
 
 def test_who_still_waits_counts_with_the_time_so_far():
@@ -48,7 +48,12 @@ def test_all_is_well_when_nobody_waits_long_for_five_seconds():
 
 @pytest.mark.parametrize(
     ("changed", "said"),
-    [({}, ""), ({"tracebacks": 2}, "2 tracebacks"), ({"trouble": {"disconnect": 3}}, "3 times something went wrong")],
+    [
+        ({}, ""),
+        ({"tracebacks": 2}, "2 tracebacks"),
+        ({"trouble": {"disconnect": 3}}, "3 times something went wrong"),
+        ({"done": {"refused": 0}}, "nothing was attacked"),
+    ],
 )
 def test_bounds_of_what_goes_wrong(changed, said):
     broken = row(**changed).list_broken(1200)
