@@ -15,7 +15,8 @@ AT_ONCE = 2
 OF_ONE_ADDRESS = 1  # of these
 COSTLY_AT_ONCE = 1  # beside these: what takes long, such as a long sentence, has a door of its own
 INSIDE_S = 2.0  # by then the next one may come in, whatever this one is at: it may wait for something long
-CROWD = 60  # who wait from one address: more than a class; they leave to others as much time as they take
+CROWD = 30  # who wait from one address: more than a class; they leave time to others
+LEFT = 2  # as many times what they take
 _ACTIVE_S = 2.0  # after a request of somebody from elsewhere others are there
 _KNOWN = 1_000  # visitors whose rounds are kept; of more, those who wait for nothing are forgotten
 
@@ -91,7 +92,7 @@ class Doors(Generic[Session]):
         return found
 
     def _look_inside(self, now: float) -> None:
-        """Forget who is done; where a crowd waits, others have as much time then as that one took."""
+        """Forget who is done; where a crowd waits, others have LEFT times as long then as that one took."""
         done = [one for one in self._inside if now - one.since >= INSIDE_S or not self._is_busy(one.session)]
         if not done:
             return
@@ -100,7 +101,7 @@ class Doors(Generic[Session]):
         self._rest = {near: until for near, until in self._rest.items() if until > now}
         for one in done:
             if one.near and waiting[one.near] > CROWD and self._has_others(one.near, now):
-                self._rest[one.near] = 2 * now - one.since
+                self._rest[one.near] = now + LEFT * (now - one.since)
 
     def _has_others(self, near: str, now: float) -> bool:
         last = self._other if self._last[0] == near else self._last
