@@ -30,6 +30,7 @@ from bertviz_core.figures.inked import ink_texts
 from bertviz_core.figures.lines import draw_growing_sum, draw_shares_by_stage
 from bertviz_core.figures.margins import settle
 from bertviz_core.figures.matrices import Projection, draw_cut, draw_projection
+from bertviz_core.figures.inside import draw_inside
 from bertviz_core.figures.methods import draw_methods
 from bertviz_core.figures.operands import Spread, draw_point_on_curve, draw_row, draw_softmax_row, draw_sum_of_parts
 from bertviz_core.figures.pairs import draw_pairs
@@ -104,6 +105,10 @@ CASES = {
     "draw_written_blocks": {
         "two layers": lambda c: draw_written_blocks(SIGNED[:2], "b[n={n}]", c, INK),
         "zeros": lambda c: draw_written_blocks(np.zeros(1), "b[n={n}]", c, INK),
+    },
+    "draw_inside": {
+        "biases alone": lambda c: draw_inside(np.array([[0.0, 0.0, 1.0], [0.5, 0.2, 0.3]]), WORDS[:2], WORDS[:3], 0, c),
+        "no room for numbers": lambda c: draw_inside(np.full((20, 21), 0.1), [""] * 20, [""] * 21, 1, c),
     },
     "draw_methods": {
         "a blank": lambda c: draw_methods(np.array([[1.0, np.nan], [0, -2]]), WORDS[:2], WORDS[:2], ["", "0.50"], c)

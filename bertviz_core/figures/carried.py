@@ -24,7 +24,7 @@ from bertviz_core.figures.texts import Rich, bold, escape
 from bertviz_core.figures.tints import mix
 from bertviz_core.formula.numbers import format_short
 
-ROW = 20  # pixels
+ROW = 17  # pixels
 _TOP = 24
 _LIGHTER = 0.2  # than the total, its parts
 _CARRIED, _NUMBERS, _HIDDEN = (0.0, 0.48), 0.67, (0.73, 0.99)  # of the width: bars, where their numbers end, rings

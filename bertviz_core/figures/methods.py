@@ -12,7 +12,7 @@ from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.palette import Palette
 from bertviz_core.formula.steps import PREDICTION
 
-_ROW, _AROUND, _RIGHT = 24, 76, 58  # pixels
+_ROW, _AROUND, _RIGHT = 20, 66, 50  # pixels
 
 
 def draw_methods(

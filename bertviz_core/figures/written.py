@@ -25,8 +25,8 @@ from bertviz_core.figures.tints import tint_cell
 from bertviz_core.formula.numbers import format_short
 from bertviz_core.formula.steps import ATTENTION
 
-_ROW, _TOP, _BOTTOM = 28, 26, 22
-_SAID, _SMALL = 0.4, 11  # of the largest head: whose number stands in its cell; pixels of that number
+_ROW, _TOP, _BOTTOM = 24, 24, 20
+_SAID, _SMALL = 0.4, 10  # of the largest head: whose number stands in its cell; pixels of that number
 _WRITTEN, _TICKED = (
     12,
     32,

@@ -68,7 +68,8 @@ def show_finding(name: str, asked: Wanted[T], draw: Callable[[Found[T]], object]
     """
     choices.rerun_if_asked()
     found = asked.look()
-    draw(found)
+    with st.container(gap=None):
+        draw(found)
     if not found.over:
         look_again(name)
 

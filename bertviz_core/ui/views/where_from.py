@@ -11,6 +11,7 @@ from bertviz_core.analysis.attribution import Attribution, Question
 from bertviz_core.analysis.claims import Part, Said, say, say_largest, say_smallest
 from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.analysis.layers import average_attention
+from bertviz_core.analysis.origins import Origins
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.analysis.targets import name_target
 from bertviz_core.errors import InputError
@@ -26,6 +27,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
 from bertviz_core.ui.panels.said import tell_short, tell_token
+from bertviz_core.ui.views import where_from_methods, where_from_written
 from bertviz_core.ui.views.where_from_carried import draw_both
 from bertviz_core.ui.views.where_from_question import read_question, show_choosers
 from bertviz_core.ui.walk.origin import ROWS, ask_hidden, find_origins_of
@@ -93,15 +95,35 @@ def _tell_signed(value: float) -> Part:
     return Part(float(value), lambda number: f"{'+' if number > 0 else ''}{format_short(number)}")
 
 
-def show_carried(view: View) -> bool:
-    """The lead card; where the number cannot be taken apart, why. Returns whether it can."""
+def show(view: View) -> None:
+    """The cards; where the number cannot be taken apart, why."""
     question = read_question(view)
     try:
         *_, found = (find_origins_of(one.trace, question) for one in view.passes)
     except InputError as error:
         st.info(escape_markdown(str(error)), icon=":material/info:")
         _show_looks(view, question)
-        return False
+        return
+    missing = where_from_methods.tell_missing(view)
+    if missing:
+        _show_carried(view, question, found)
+        where_from_written.show_written(view)
+        st.caption(missing)
+    else:
+        lead, methods = st.columns([65, 35], gap="small")
+        with lead:
+            _show_carried(view, question, found)
+        with methods:
+            where_from_methods.show_methods(view)
+        written, inside = st.columns([65, 35], gap="small")
+        with written:
+            where_from_written.show_written(view)
+        with inside:
+            where_from_methods.show_inside(view)
+    where_from_written.tell_measures()
+
+
+def _show_carried(view: View, question: Question, found: Origins) -> None:
     offer_number(find_part(question, PART, source=int(found.parts.parts.argmax())))
     heading = Heading(
         "Carried and needed", "a part for every token; they add up", _FORMULA, _SOURCE, find_part(question, SUM)
@@ -115,7 +137,6 @@ def show_carried(view: View) -> bool:
             draw_both(view, question, found, Found())
         else:
             show_finding("carried", asked, partial(draw_both, view, question, found))
-    return True
 
 
 def _list_values(view: View, found: Attribution) -> Values:

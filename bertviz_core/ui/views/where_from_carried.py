@@ -22,7 +22,6 @@ from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.formula.texts import write_count
 from bertviz_core.sharing.findings import Found
 from bertviz_core.ui.frame.findings import Wanted, look_again, tell_progress
-from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.walked import read_explained
 from bertviz_core.ui.panels.passes import show_passes_chart, tell_words
@@ -48,7 +47,7 @@ def draw_both(view: View, question: Question, found: Origins, hidden: Measured) 
         view,
         question,
         found.parts,
-        f"{tell_words(view)}{_tell_columns(view, question)} {_tell_progress(view, question, found, hidden)}",
+        f"{tell_words(view)}{_tell_progress(view, question, found, hidden)}",
     )
 
 
@@ -107,12 +106,6 @@ def _find_chosen(rows: list[Row]) -> int | None:
     """The row of the number that the drawer explains."""
     explained = str(read_explained())
     return next((i for i, row in enumerate(rows) if explained in (row.cell, row.left_cell)), None)
-
-
-def _tell_columns(view: View, question: Question) -> str:
-    name = "the lead" if question.against else escape_markdown(name_target(view.trace, question.target))
-    what = "lead" if question.against else "logit"
-    return f"Left: what each token carried into the {what}. Right: what is left of {name} with that token hidden."
 
 
 def _tell_progress(view: View, question: Question, found: Origins, hidden: Measured) -> str:

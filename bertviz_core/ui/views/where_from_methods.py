@@ -9,13 +9,13 @@ import streamlit as st
 
 from bertviz_core.analysis.agreement import correlate_ranks
 from bertviz_core.analysis.attribution import Question, read_measure
-from bertviz_core.analysis.labels import label_tokens, name_tokens
+from bertviz_core.analysis.labels import name_tokens
 from bertviz_core.analysis.layers import roll_out_attention
 from bertviz_core.analysis.methods import MOST_TOKENS, Methods, list_outputs, try_methods
 from bertviz_core.analysis.targets import name_target
 from bertviz_core.analysis.value_weighted import read_attention
 from bertviz_core.errors import InputError
-from bertviz_core.figures.heatmap import Side, draw_heatmap, has_room
+from bertviz_core.figures.inside import draw_inside
 from bertviz_core.figures.methods import draw_methods
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent, write_fixed
@@ -53,25 +53,21 @@ def ask_methods(view: View) -> Wanted[Methods] | None:
     return Wanted(name, view.trace, partial(try_methods, view.trace, question))
 
 
-def show_others(view: View) -> None:
-    """Both cards, side by side."""
+def tell_missing(view: View) -> str:
+    """Why neither card is shown; nothing where both are."""
     if view.outcome.compared:
-        st.caption("Lengths after each layer and other methods are shown of one pass: choose Before or After.")
-        return
-    asked = ask_methods(view)
+        return "Lengths after each layer and other methods are shown of one pass: choose Before or After."
+    if ask_methods(view) is None:
+        return f"Lengths after each layer and other methods are shown of texts up to {MOST_TOKENS} tokens."
+    return ""
+
+
+def show_methods(view: View) -> None:
+    """The methods of the field beside hiding; nothing where they are not asked."""
+    asked, question = ask_methods(view), read_question(view)
     if asked is None:
-        st.caption(f"Lengths after each layer and other methods are shown of texts up to {MOST_TOKENS} tokens.")
         return
-    compared, inside = st.columns([1, 1], gap="small")
-    with compared:
-        _show_methods(view, asked)
-    with inside:
-        _show_inside(view, asked)
-
-
-def _show_methods(view: View, asked: Wanted[Methods]) -> None:
-    question = read_question(view)
-    heading = Heading("Methods compared", "how near each order is to that of hiding", _ORDERS, "Spearman 1904")
+    heading = Heading("Methods compared", "how near to hiding’s order", _ORDERS, "Spearman 1904")
     with open_card(view, PREDICTION, heading, question.target, name="methods"):
         show_finding("methods", asked, partial(_draw_methods, view, question))
 
@@ -140,34 +136,33 @@ def _tell_gradients(found: Found[Methods]) -> str:
     )
 
 
-def _show_inside(view: View, asked: Wanted[Methods]) -> None:
+def show_inside(view: View) -> None:
+    """Who is in whom, by length; nothing where that is not asked."""
+    asked = ask_methods(view)
+    if asked is None:
+        return
     layers = view.trace.model.config.num_hidden_layers
     url.bind(_AFTER, range(layers), layers - 1)
     after = state.read(_AFTER)
     where = Address(list_outputs(view.trace)[after])
-    heading = Heading(
-        "Who is in whom", "lengths of the parts, as shares of their sum", _LENGTHS, "Modarressi et al. 2022"
-    )
-    with open_card(view, NORM, heading, where, name="inside"):
-        st.selectbox(
-            "After layer", range(layers), key=_AFTER.name, format_func="after layer {}".format,
-            label_visibility="collapsed", width=150,
-        )  # fmt: skip
+    heading = Heading("Who is in whom", "", _LENGTHS, "Modarressi et al. 2022")
+    with open_card(view, NORM, heading, where, name="inside") as tools:
+        with tools:
+            st.selectbox(
+                "After layer", range(layers), key=_AFTER.name, format_func="layer {}".format,
+                label_visibility="collapsed", width=96, help="After which layer",
+            )  # fmt: skip
         show_finding("inside", asked, partial(_draw_inside, view, after, where))
 
 
 def _draw_inside(view: View, after: int, where: Address, found: Found[Methods]) -> None:
-    lengths, tokens = (found.value or Methods()).lengths, label_tokens(view.trace)
+    lengths, tokens = (found.value or Methods()).lengths, name_tokens(view.trace)
     if after < len(lengths):
         shares = lengths[after] / (lengths[after].sum(axis=1, keepdims=True) + 1e-300)
-        row, columns = read_question(view).token, [*name_tokens(view.trace), "biases"]
-        chart = draw_heatmap(
-            shares, Side("", tokens), Side("", columns), view.colors, NORM, share=True,
-            selected=row, numbers=has_room(len(columns)),
-        )  # fmt: skip
+        chart = draw_inside(shares, tokens, [*tokens, "biases"], read_question(view).token, view.colors)
         chart = chart.offer(f"{where}.{LENGTH}[token={{y}},source={{x}}]")
         show_chart(chart, "inside", f"How much of each token's vector came from which token, after layer {after}")
     st.caption(
-        f"{tell_pass(view)}Rows: where it stands; columns: what it came from. Lengths do not add up, the vectors do. "
+        f"{tell_pass(view)}Rows: a token’s vector; columns: its sources, by length. "
         f"{tell_progress(found, 'the lengths and methods')}"
     )

@@ -39,8 +39,12 @@ def show_written(view: View) -> None:
         st.info("This program’s layers have no heads and feed-forward block to tell apart.", icon=":material/info:")
     else:
         _show(view, question)
-        st.caption(_MEASURES)
-        site.show_link(site.get_page("heads"), "Heads: the answer without each head")
+
+
+def tell_measures() -> None:
+    """What the card measures, and where another measure of heads is."""
+    st.caption(_MEASURES)
+    site.show_link(site.get_page("heads"), "Heads: the answer without each head")
 
 
 @derived
@@ -57,7 +61,7 @@ def _show(view: View, question: Question) -> Derived:
             question.target,
             FFN,
             _FORMULA,
-            "direct parts of heads and feed-forward blocks; they add up too",
+            "direct parts; they add up too",
             "",
             _SOURCE,
         ),
