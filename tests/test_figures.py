@@ -27,10 +27,10 @@ from bertviz_core.figures.head_sums import HeadSums, draw_head_sums
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.histogram import draw_histogram
 from bertviz_core.figures.inked import ink_texts
+from bertviz_core.figures.inside import draw_inside
 from bertviz_core.figures.lines import draw_growing_sum, draw_shares_by_stage
 from bertviz_core.figures.margins import settle
 from bertviz_core.figures.matrices import Projection, draw_cut, draw_projection
-from bertviz_core.figures.inside import draw_inside
 from bertviz_core.figures.methods import draw_methods
 from bertviz_core.figures.operands import Spread, draw_point_on_curve, draw_row, draw_softmax_row, draw_sum_of_parts
 from bertviz_core.figures.pairs import draw_pairs

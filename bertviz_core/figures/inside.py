@@ -30,13 +30,10 @@ def draw_inside(shares: np.ndarray, rows: Sequence[str], columns: Sequence[str],
     quiet = (0.0, colors.zero), (1.0, mix(colors.zero, colors.cells[RESIDUAL], _QUIET))
     biases: Spec = {**cells, "z": pack(shares[:, -1:]), "x0": width - 1, "colorscale": quiet, "showscale": False}
     gap = {"type": "line", "x0": width - 1.5, "x1": width - 1.5, "yref": "paper", "y0": 0, "y1": 1}
-    shapes = [*chart.layout["shapes"], {**gap, "line": {"color": colors.surface, "width": _GAP}}]
-    texts = [*chart.layout["annotations"]]
+    shapes = [*chart.layout.get("shapes", ()), {**gap, "line": {"color": colors.surface, "width": _GAP}}]
+    layout = {**chart.layout, "shapes": shapes}
     if numbered:
+        *others, last = chart.layout["annotations"]
         ink = tint_cell(_QUIET * float(shares[row, -1]) / limit, RESIDUAL, colors).ink
-        texts[-1] = {**texts[-1], "font": set_font(ink)}
-    return replace(
-        chart,
-        traces=({**cells, "z": pack(shares[:, :-1])}, biases),
-        layout={**chart.layout, "shapes": shapes, "annotations": texts},
-    )
+        layout["annotations"] = [*others, {**last, "font": set_font(ink)}]
+    return replace(chart, traces=({**cells, "z": pack(shares[:, :-1])}, biases), layout=layout)
