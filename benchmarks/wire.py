@@ -17,7 +17,6 @@ SPEAKS = "streamlit"  # the web socket's subprotocol
 STREAM = "_stcore/stream"
 _OVER = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 _EVENTS = "$$STREAMLIT_INTERNAL_KEY_{}__events"  # the widget that takes what a component of this id sends
-_KEPT_FOR = 2  # runs for which a browser keeps a message that it may be told of by its hash alone
 _PAGES = "Pages"  # the label of their menu
 _TOKEN = re.compile(r'data-token="(\d+)"')
 _CELL = re.compile(r'data-cell="([^"]+)"')
@@ -62,6 +61,7 @@ class Conversation:
     _drawn: set[str] = field(default_factory=set)  # the widgets of the last whole run, by id
     _kept: dict[str, tuple[int, ForwardMsg]] = field(default_factory=dict)  # by hash: the run that had it last
     _runs: int = 0
+    _kept_for: int = 0  # runs for which a message is kept that may be told by its hash alone; the server says it
 
     # What a visitor does: each gives the bytes to be sent.
 
@@ -119,7 +119,7 @@ class Conversation:
 
     def _ask(self, part: str = "", sent: WidgetState | None = None, name: str = "") -> bytes:
         self.said = []
-        self._kept = {key: kept for key, kept in self._kept.items() if self._runs - kept[0] <= _KEPT_FOR}
+        self._kept = {key: kept for key, kept in self._kept.items() if self._runs - kept[0] <= self._kept_for}
         message = BackMsg()
         asked = message.rerun_script
         asked.query_string, asked.page_name = self.query, name
@@ -137,6 +137,7 @@ class Conversation:
             case "new_session":
                 self._runs += 1
                 self.session = said.new_session.initialize.session_id
+                self._kept_for = said.new_session.config.max_cached_message_age
                 self._begin(set(said.metadata.run.fragment_ids))
             case "navigation":
                 self.page = said.navigation.page_script_hash

@@ -47,7 +47,7 @@ _LEFT_OUT = {
         "isolateStyles",
     ),  # the same everywhere
     *("elementType", "wrap", "hideAnchor", "labelVisibility", "setValue", "widthConfig", "heightConfig", "tag"),
-    *("colors", "pages", "template", "key"),
+    *("colors", "pages", "template", "datarevision", "key"),
 }
 
 
@@ -69,7 +69,7 @@ def _write_one(element) -> Iterator[str]:
     elif element.type in ("arrow_data_frame", "dataframe"):
         yield "table"
         yield from _lay_out({name: list(element.value[name]) for name in element.value.columns})
-    else:
+    elif not getattr(element.proto, "component_name", "").endswith(".script"):  # which draws nothing
         told = MessageToDict(element.proto)
         if "json" in told:
             told["json"] = json.loads(told["json"])
