@@ -113,6 +113,29 @@ def test_what_a_run_says_is_held_until_it_ends(monkeypatch):
 
 
 @pytest.mark.usefixtures("hand_over")
+def test_of_a_sessions_later_runs_nothing_is_said_before_they_have_said_more_than_that_they_begin(monkeypatch):
+    """What only begins would be drawn as old, and at once as new."""
+    monkeypatch.setattr(streamlit_costs, "HOLD_S", 0.05)
+    begun, message = ScriptRunnerEvent.SCRIPT_STARTED, ScriptRunnerEvent.ENQUEUE_FORWARD_MSG
+    short = [begun, message, message, ScriptRunnerEvent.SCRIPT_STOPPED_WITH_SUCCESS]
+
+    async def talk():
+        session, heard = Session(asyncio.get_running_loop()), []
+        say = partial(AppSession._on_scriptrunner_event, session, "run")
+        for run in (short, short, [begun, message]):
+            for event in run:
+                say(event=event, forward_msg=ForwardMsg())
+                for _ in range(4):
+                    await asyncio.sleep(0)
+                heard.append(len(session.heard))
+            await asyncio.sleep(0.2)  # a run that goes on is heard of meanwhile
+            heard.append(len(session.heard))
+        return heard, session.heard
+
+    assert run_alone(talk()) == ([1, 1, 1, 4, 4, 4, 4, 4, 8, 8, 8, 8, 10], [*short, *short, begun, message])
+
+
+@pytest.mark.usefixtures("hand_over")
 def test_nothing_is_lost_or_changes_places_where_threads_speak_while_the_loop_listens(monkeypatch):
     monkeypatch.setattr(streamlit_costs, "HOLD_S", 0.001)
     heard = {0: [], 1: [], 2: []}

@@ -15,6 +15,7 @@ from copy import deepcopy
 from functools import lru_cache, partial, wraps
 from threading import Lock
 from typing import Any
+from weakref import WeakSet
 
 from streamlit.components.v2.bidi_component import serialization
 from streamlit.cursor import Cursor
@@ -30,6 +31,7 @@ from streamlit.runtime.state.safe_session_state import SafeSessionState
 from bertviz_core.ui.frame.streamlit_inside import wrap_once
 
 HOLD_S = 0.05  # for which a message of a run waits at most: most runs are over by then
+BEGIN_S = 0.1  # for which a run's first one waits, where what the run before has said stands there meanwhile
 _NOTHING = object()
 _SHORT = 1 << 10  # characters of a query that is kept: a sentence of any length stands in it
 Callback = Callable[[], None]
@@ -82,11 +84,12 @@ def _copy_generator(place: DeltaGenerator, memo: dict[int, Any]) -> DeltaGenerat
 
 
 def hand_over_together() -> None:
-    """Have what a run says handed over to the server's loop together: when it begins, when it ends, and meanwhile every
-    HOLD_S.
+    """Have what a run says handed over to the server's loop together: when it ends, and meanwhile every HOLD_S, from
+    BEGIN_S on; of a session's first run also what it says first.
 
     Each message wakes the loop by a byte in a pipe, and both then want Python's lock: a page is 150 messages, and all
-    of that a tenth of a run. And a browser draws the page anew for every few messages that it gets. Instead: that a run
+    of that a tenth of a run. And a browser draws the page anew for every few messages that it gets; of a run that only
+    says that it has begun, to have all that stands there marked as old, and then once more as new. Instead: that a run
     hands over what it has said since the loop looked last.
     """
     waiting = _Waiting()
@@ -120,30 +123,38 @@ class _Waiting:
 
     def __init__(self) -> None:
         self._said: dict[AppSession, list[Callback]] = {}
+        self._known = WeakSet[AppSession]()  # of which a run has ended
         self._lock = Lock()
 
     def gather(self, hand_over: HandOver) -> HandOver:
-        """What a run says waits, but what it says first."""
+        """What a run says waits, but what a session's first one says first."""
 
         def gather(session: AppSession, callback: Callback) -> None:
             with self._lock:
                 first = session not in self._said
                 self._said.setdefault(session, []).append(callback)
             if first:
-                hand_over(session, partial(self._look, session))
+                hand_over(session, partial(self._wait if session in self._known else self._look, session))
 
         return gather
 
     def hasten(self, take_event: Handle) -> Handle:
-        """What is no message, such as a run's end, is taken at once, with all that was said before it."""
+        """What is no message, such as a run's end, is taken at once, with all that was said before it; but not that a
+        run begins where one has ended before."""
 
         def hasten(session: AppSession, sender: ScriptRunner | None, event: ScriptRunnerEvent, **more: Any) -> None:
             take_event(session, sender, event, **more)
-            if event is not ScriptRunnerEvent.ENQUEUE_FORWARD_MSG:
+            begins = event is ScriptRunnerEvent.SCRIPT_STARTED
+            if event is not ScriptRunnerEvent.ENQUEUE_FORWARD_MSG and not (begins and session in self._known):
+                if not begins:
+                    self._known.add(session)
                 with suppress(RuntimeError):  # the loop is closed
                     session._event_loop.call_soon_threadsafe(self._take, session)
 
         return hasten
+
+    def _wait(self, session: AppSession) -> None:
+        session._event_loop.call_later(BEGIN_S, self._look, session)
 
     def _look(self, session: AppSession) -> None:
         """Take what was said, and look again as long as there is something."""
