@@ -5,12 +5,18 @@ import re
 import pytest
 
 from bertviz_core.ui.components.selectors import expand
-from tests.browser import CLICKED
+from tests.browser import CLICKED, visit
 from tests.canvas import wait_for_query
 
 pytestmark = pytest.mark.slow
 
 CELL = "encoder.layer.2.attention.self.products[head=0,query=8,key=5]"
+# How often the one image that a heat map's cells are is given its content: once for each time that Plotly draws it.
+COUNT_DRAWN = expand("""window.drawn = 0;
+new MutationObserver((seen) => {
+    const given = seen.filter(({attributeName}) => attributeName === 'href');
+    window.drawn += given.filter(({target}) => target.matches(':--heatmap image')).length;
+}).observe(document, {attributes: true, subtree: true})""")
 
 
 def test_a_click_on_a_key_works_that_one_out_and_one_on_a_number_explains_it(app):
@@ -84,3 +90,14 @@ def test_the_card_of_one_number_follows_the_clicked_one(app):
     cell, card = click(0, 3, 7)
     assert cell == "encoder.layer.2.attention.self.query[head=0,query=3,head_dim=7]"
     assert "One of them: value 5 of “[MASK]”" in card  # that is another token's
+
+
+def test_a_chart_of_another_layer_is_drawn_once(chromium, server):
+    """Streamlit gives Plotly the same chart twice: see `to_plotly`."""
+    with visit(chromium, server, fresh=True) as app:
+        app.page.add_init_script(COUNT_DRAWN)
+        app.open("attention", layer="2", head="0")
+        before = app.page.evaluate("window.drawn")
+        with app.rerun():
+            app.page.get_by_role("button", name="Next layer").click()
+        assert app.page.evaluate("window.drawn") == before + 1

@@ -86,7 +86,17 @@ def _write_out(part: Any, longest: int = LONGEST) -> Any:
 
 def to_plotly(chart: Chart) -> Figure:
     """The chart as Streamlit takes it."""
-    return Drawn(partial(write_spec, chart))
+    return Drawn(partial(_write_once, chart))
+
+
+def _write_once(chart: Chart) -> Spec:
+    """The chart so that it is drawn once: Streamlit gives it to Plotly again, which then compares it with what it drew.
+
+    Arrays are the same ones while `datarevision` is, and an empty template is not the same as what became of it.
+    """
+    spec = write_spec(chart)
+    layout = {key: part for key, part in spec["layout"].items() if key != "template"}
+    return {**spec, "layout": {**layout, "datarevision": 0}}
 
 
 def write_spec(chart: Chart) -> Spec:
