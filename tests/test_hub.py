@@ -1,5 +1,6 @@
 """Loading by a Hugging Face id, from a hub on this machine that behaves as well or as badly as told."""
 
+import pickle
 import shutil
 import threading
 import time
@@ -10,7 +11,7 @@ import torch
 from huggingface_hub import constants
 
 import bertviz_core as bv
-from bertviz_core.checkpoint import hub
+from bertviz_core.checkpoint import hub, known
 from bertviz_core.checkpoint.shelf import ModelShelf
 from tests.factory import random_checkpoint
 from tests.fake_hub import COMMIT, MODEL, FakeHub
@@ -98,6 +99,16 @@ def test_a_model_is_pinned_to_a_revision(served, checkpoint, revision):
     assert any(f"/revision/{revision}" in asked for asked in served.requests)
     asked = len(served.requests)
     assert same(bv.load_model(MODEL, revision=revision), model) and len(served.requests) == asked
+
+
+def test_a_pickle_is_read_with_the_revision_that_it_was_made_with(served, monkeypatch):
+    """Where the cache has no other revision, and there is no hub to ask for the newest one."""
+    packed = pickle.dumps(bv.run(bv.load_model(MODEL, revision=COMMIT), "the"))
+    served.stop()
+    monkeypatch.setattr(known, "_KNOWN", {})
+    with pytest.raises(bv.CheckpointError):
+        bv.load_model(MODEL)
+    assert pickle.loads(packed).model.revision == COMMIT
 
 
 @pytest.mark.parametrize("revision", ["no-such", "", "../..", "a b"])

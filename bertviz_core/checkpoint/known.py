@@ -6,6 +6,7 @@ from weakref import WeakValueDictionary
 
 import torch
 
+from bertviz_core.checkpoint.hub import find_folder
 from bertviz_core.checkpoint.model import Model, load_model
 from bertviz_core.errors import CheckpointError
 
@@ -23,14 +24,15 @@ def find_known(digest: str) -> Model | None:
     return _KNOWN.get(digest)
 
 
-def find_model(name: str, digest: str, dtype: torch.dtype) -> Model:
-    """The model of these weights: one that this process holds, or what is loaded by its name.
+def find_model(name: str, revision: str, digest: str, dtype: torch.dtype) -> Model:
+    """The model of these weights: one that this process holds, or what is loaded by its name, of the hub in this
+    revision.
 
     Raises CheckpointError where it cannot be loaded, and where it has other weights by now.
     """
     found = find_known(digest)
     if found is None:
-        found = load_model(name, dtype)
+        found = load_model(name, dtype, None if find_folder(name) else revision)
         if found.digest != digest:
             raise CheckpointError(
                 f"The model {name!r} has the weights {found.digest} now, not {digest}. Load the one that was used, and "

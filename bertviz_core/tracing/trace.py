@@ -125,7 +125,7 @@ class Trace(Worked):
         if self.before is not None:
             return _change_again, (self.before, dict(self.changes), own)
         model = self.model
-        which = model.name, note_model(model), model.dtype, model.heads
+        which = model.name, (model.whole or model).revision, note_model(model), model.dtype, model.heads
         return _put_together, (*which, self.encoding, self.program.name, own)
 
     @property
@@ -301,6 +301,7 @@ class Trace(Worked):
 
 def _put_together(
     name: str,
+    revision: str,
     digest: str,
     dtype: torch.dtype,
     heads: tuple[str, ...],
@@ -309,7 +310,8 @@ def _put_together(
     own: Mapping[str, np.ndarray],
 ) -> Trace:
     """A trace that was taken apart by `Trace.__reduce__`. Raises CheckpointError where its model is not there."""
-    return Trace(find_model(name, digest, dtype).keep_heads(heads), encoding, program, spine=_as_tensors(own))
+    model = find_model(name, revision, digest, dtype)
+    return Trace(model.keep_heads(heads), encoding, program, spine=_as_tensors(own))
 
 
 def _change_again(before: Trace, changes: Asked, own: Mapping[str, np.ndarray]) -> Trace:
