@@ -5,6 +5,7 @@ import string
 from pathlib import Path
 
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import (
     BertConfig,
     BertForMaskedLM,
@@ -48,6 +49,20 @@ def random_checkpoint(folder, *, kind="pretraining", seed=0, vocab_size=101, **c
     vocabulary.write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
     BertTokenizer(vocab=str(vocabulary)).save_pretrained(folder)
     return folder
+
+
+def repeat(folder, period) -> Path:
+    """A checkpoint whose parameters repeat themselves along each axis of a multiple of the period: components, neurons
+    and heads that are so far apart have the same numbers. Returns the folder."""
+    file = Path(folder) / "model.safetensors"
+    tensors = load_file(file)
+    for name, values in tensors.items():
+        alike = [size % period == 0 for size in values.shape]
+        first = values[tuple(slice(period if one else None) for one in alike)]
+        times = [size // period if one else 1 for one, size in zip(alike, values.shape, strict=True)]
+        tensors[name] = first.repeat(times)
+    save_file(tensors, file, {"format": "pt"})
+    return Path(folder)
 
 
 def base_sized_checkpoint(folder) -> Path:

@@ -22,6 +22,13 @@ def test_equal_amounts_share_the_mean_of_their_ranks():
     np.testing.assert_array_equal(rank_amounts(np.array([3.0, 1.0, 3.0, 7.0, 3.0])), [3, 1, 3, 5, 3])
 
 
+def test_amounts_that_rounding_tells_apart_are_equal():
+    """Two tokens alike, hidden one after the other, leave numbers that differ by what single precision rounds off."""
+    np.testing.assert_array_equal(rank_amounts(np.array([0.3, 0.1, 0.3 + 2e-7, -0.2])), [3.5, 2, 3.5, 1])
+    np.testing.assert_array_equal(rank_amounts(np.array([0.3, 0.1, 0.3 + 2e-5, -0.2])), [3, 2, 4, 1])
+    np.testing.assert_array_equal(rank_amounts(np.array([np.inf, 0.1, np.inf, -0.2])), [3.5, 2, 3.5, 1])
+
+
 def test_without_ties_it_is_the_formula_of_squared_differences():
     """Ranks 1 2 3 4 5 and 2 1 4 3 5: differences 1 1 1 1 0, so 1 - 6 * 4 / (5 * 24) = 0.8."""
     left, right = np.array([-4.0, 0.0, 0.1, 2.0, 90.0]), np.array([0.2, 0.1, 8.0, 0.3, 9.0])

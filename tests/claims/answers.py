@@ -62,7 +62,11 @@ def _outcome(trace, scene):
         return f"cls.predictions.probs[token={scene.token},vocab={row.argmax()}]", word
     if "cls.seq_relationship.probs" in trace:
         best = int(trace["cls.seq_relationship.probs"].argmax())
-        return f"cls.seq_relationship.probs[relation={best}]", ("B follows A", "B is a random sentence")[best]
+        name = ("B follows A", "B is a random sentence")[best]
+        return (
+            f"cls.seq_relationship.probs[relation={best}]",
+            f"{name}{_tell_ties(trace['cls.seq_relationship.probs'])}",
+        )
     if "classifier.probs" in trace:
         of_token = f"token={scene.token}," if "token" in trace.dims("classifier") else ""
         here = f"classifier.probs[token={scene.token}]" if of_token else "classifier.probs"
@@ -70,7 +74,8 @@ def _outcome(trace, scene):
         return f"classifier.probs[{of_token}label={best}]", f"{trace.model.labels[best]}{_tell_ties(trace[here])}"
     start, _ = find_span(trace)
     place = f" at position {start}" if trace.tokens.count(trace.tokens[start]) > 1 else ""
-    return f"qa_outputs.start.probs[start={start}]", f"an answer from “{trace.tokens[start]}”{place}"
+    tied = _tell_ties(trace["qa_outputs.start.probs"])
+    return f"qa_outputs.start.probs[start={start}]", f"an answer from “{trace.tokens[start]}”{place}{tied}"
 
 
 def _tell_ties(row):

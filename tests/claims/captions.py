@@ -100,10 +100,16 @@ def _(scene):
     return Truth({"normal": scene["embeddings.LayerNorm.normalized"][scene.token, _ring(scene)[0]]})
 
 
+def _read_epsilon(scene):
+    """That of the embeddings' LayerNorm: the configuration's, or what a change put there."""
+    rule = str(scene.changed_to("embeddings.LayerNorm.normalized"))
+    return float(rule.removeprefix("epsilon=")) if rule.startswith("epsilon=") else scene.config.layer_norm_eps
+
+
 @oracle("deviations", "deviation, put")
 def _(scene, name):
     total = scene["embeddings.sum"][scene.token]
-    normal = (total - total.mean()) / np.sqrt(total.var() + scene.config.layer_norm_eps)
+    normal = (total - total.mean()) / np.sqrt(total.var() + _read_epsilon(scene))
     scaled = normal * scene["embeddings.LayerNorm.weight"] + scene["embeddings.LayerNorm.bias"]
     recorded = scene["embeddings.LayerNorm"][scene.token]
     assert name == "deviations" or not np.allclose(scaled, recorded, atol=1e-4)
@@ -136,14 +142,16 @@ def _cosine(x, y):
 def _(scene, name):
     after = [scene.own("output.LayerNorm", i) for i in range(scene.config.num_hidden_layers)]
     stages = [scene["embeddings.LayerNorm"], *after]
-    turns = np.array(
-        [[_cosine(x, y) for x, y in zip(now, was, strict=True)] for was, now in itertools.pairwise(stages)]
-    )
-    means = turns[:, scene.real].mean(axis=1)
+    turned = {}
+    for layer, (was, now) in enumerate(itertools.pairwise(stages)):
+        known = [_cosine(now[i], was[i]) for i in scene.real if length(now[i]) and length(was[i])]
+        if known:  # a vector of length 0 has no direction
+            turned[layer] = np.mean(known)
+    layers, means = [*turned], np.array([*turned.values()])
     most = int(means.argmin())
-    values = {"cosine": means[most], "layer": most}
+    values = {"cosine": means[most], "layer": layers[most]}
     if name == "only cosine":
-        assert len(means) == 1
+        assert len(stages) == 2
         return Truth(values)
     return Truth(values, {"lowest cosine": "SMALLEST", "no lower cosine": "LOWEST"}[name], means, most)
 
@@ -161,7 +169,7 @@ def _(scene, name):
 
 
 @oracle("bold line, undefined")
-def _(scene, _name):
+def _(scene):
     rows = scene.own("output.LayerNorm")
     others = [length(rows[i]) for i in scene.real if i != scene.token]
     assert not length(rows[scene.token]) or not any(others)

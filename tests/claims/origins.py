@@ -123,4 +123,5 @@ def measure(trace, target, rival):
     row = np.asarray(trace.recomputed(target.without(axis)), dtype=np.float64)
     if rival is not None:
         return row[i] - row[rival.index[-1][1]]
-    return row[i] if axis == "hidden" else float(np.log(softmax(row)[i]))
+    number = axis == "hidden" or (target.path == "classifier" and "classifier.probs" not in trace)
+    return row[i] if number else float(np.log(softmax(row)[i]))

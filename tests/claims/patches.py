@@ -29,8 +29,8 @@ def _(scene, name):
     heads = move_heads(*name_both(scene))
     best = int(np.abs(heads).argmax())
     assert abs(heads.flat[best]) >= ENOUGH and (heads.flat[best] < 0) == name.endswith("back")
-    layer, head = np.unravel_index(best, heads.shape)
-    values = {"share": heads.flat[best], "layer": int(layer), "head": int(head)}
+    layers, those = find_as_far(heads, best)
+    values = {"share": heads.flat[best], "layer": {*layers}, "head": {*those}}
     return Truth(values, relate(name), heads.ravel(), best)
 
 
@@ -41,11 +41,21 @@ def _(scene, name):
     grids = {of: move_cells(*both, leaf) for of, leaf in OUTPUTS.items()}
     of = max(grids, key=lambda each: np.abs(grids[each]).max())
     best, tokens = int(np.abs(grids[of]).argmax()), both[1].tokens
-    layer, token = np.unravel_index(best, grids[of].shape)
-    twice = tokens.count(tokens[token]) > 1
-    called = f"“{spell_controls(tokens[token])}” at position {token}" if twice else tokens[token]
-    values = {"share": grids[of].flat[best], "layer": int(layer), "token": called, "of": of}
+    layers, those = find_as_far(grids[of], best)
+    called = {name_token(tokens, i) for i in those}
+    values = {"share": grids[of].flat[best], "layer": {*layers}, "token": called, "of": of}
     return Truth(values, relate(name), grids[of].ravel(), best)
+
+
+def find_as_far(values, best):
+    """The rows and columns of what lies as far from 0 as the farthest but for rounding: either may be named."""
+    rows, columns = np.nonzero(np.abs(values) >= abs(values.flat[best]) - 1e-5)
+    return rows.tolist(), columns.tolist()
+
+
+def name_token(tokens, i):
+    twice = tokens.count(tokens[i]) > 1
+    return f"“{spell_controls(tokens[i])}” at position {i}" if twice else tokens[i]
 
 
 def relate(name):

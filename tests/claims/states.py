@@ -52,11 +52,14 @@ class State:
         )
 
 
-def list_states(models, count, seed) -> Iterator[State]:
-    """So many states, PLACES of them in each pass."""
+def list_states(models, count, seed, draw_pass=None, texts=TEXTS) -> Iterator[State]:
+    """So many states, PLACES of them in each pass.
+
+    draw_pass: draws one of the models, by default a usual one; texts: those of which a second pass reads one.
+    """
     rng = random.Random(seed)
     for number in range(0, count, PLACES):
-        text, pair, model, before, changes, after = _draw_pass(rng, models)
+        text, pair, model, before, changes, after = (draw_pass or draw_usual)(rng, models)
         config = model.config
         for place in range(min(PLACES, count - number)):
             rows = len(before.tokens)
@@ -71,13 +74,13 @@ def list_states(models, count, seed) -> Iterator[State]:
             view = View(text, pair, typed, outcome, chosen, PALETTES["light"], "row")
             says = {
                 **_draw_says(rng, rows),
-                **_draw_second(number + place, text, chosen),
+                **_draw_second(number + place, text, chosen, texts),
                 **_draw_instead(number + place, after, chosen.token),
             }
             yield State(number + place, view, changes, says)
 
 
-def _draw_pass(rng, models):
+def draw_usual(rng, models):
     """A text read by a model, before and after a change; drawn anew where the model cannot read it so."""
     while True:
         text, pair = rng.choice(TEXTS)
@@ -92,7 +95,7 @@ def _draw_pass(rng, models):
         if len(typed) > 60 or (pad or 0) > 64:
             continue
         before = bv.run(model, text, pair, pad_to=pad, masked=masked)
-        changes = _draw_change(rng, before) if rng.random() < 0.7 else {}
+        changes = draw_change(rng, before) if rng.random() < 0.7 else {}
         try:
             after = before.with_changes(changes) if changes else before
         except InputError:  # such as numbers that are not finite
@@ -100,7 +103,7 @@ def _draw_pass(rng, models):
         return text, pair, model, before, changes, after
 
 
-def _draw_change(rng, trace):
+def draw_change(rng, trace):
     """One change of the kinds that the app offers."""
     config = trace.model.config
     layer, head = rng.randrange(config.num_hidden_layers), rng.randrange(config.num_attention_heads)
@@ -124,7 +127,7 @@ def _draw_change(rng, trace):
         {f"{here}.output.residual": "no-residual"},
         {f"{here}.attention.output.dense": 0.0},
         {f"{here}.output.dense": 0.0},
-        _watch_itself(own, len(trace.tokens)),
+        _watch_itself(own, len(trace.tokens), min(2, config.num_attention_heads)),
         {f"{here}.output.LayerNorm": "skip"},
         {f"{here}.output.LayerNorm[token={token}]": 0.5},
         {f"{here}.output.LayerNorm.normalized": "epsilon=0.1"},
@@ -151,10 +154,10 @@ def _draw_change(rng, trace):
     return rng.choice(of_answers if of_answers and rng.random() < 0.3 else kinds)
 
 
-def _watch_itself(own, tokens):
-    """Two heads in which every token looks at nothing but itself."""
-    cells = {f"{own}.probs[head={head},query={i},key={i}]": 1.0 for head in (0, 1) for i in range(tokens)}
-    return {f"{own}.probs[head=0]": 0.0, f"{own}.probs[head=1]": 0.0, **cells}
+def _watch_itself(own, tokens, heads):
+    """The first heads, in which every token looks at nothing but itself."""
+    cells = {f"{own}.probs[head={head},query={i},key={i}]": 1.0 for head in range(heads) for i in range(tokens)}
+    return {**{f"{own}.probs[head={head}]": 0.0 for head in range(heads)}, **cells}
 
 
 def _look_there(rng, chosen, address):
@@ -183,12 +186,12 @@ def _draw_says(rng, rows):
     return {key: text for key, text in says.items() if text}
 
 
-def _draw_second(number, text, chosen):
+def _draw_second(number, text, chosen, texts):
     """What the URL says of a second pass: none, another sentence, or the same."""
     rng = random.Random(number)
     says = {}
     if rng.random() < 0.6:
-        says["with"] = rng.choice([text, *(other for other, _ in TEXTS if other)])
+        says["with"] = rng.choice([text, *(other for other, _ in texts if other)])
     if rng.random() < 0.5:
         says["token"] = str(chosen.token)
     return says
