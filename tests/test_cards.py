@@ -56,7 +56,7 @@ def test_every_step_has_its_formula_in_one_line_of_symbols(bundled, shown, notat
     """Each symbol in its kind's colour; nothing is left to KaTeX, which would be fetched for it."""
     steps = bundled.program.steps
     for step in steps:
-        formula_line.show_formula(step.typeset(make_painter(LIGHT), notation), "x", step.source)
+        formula_line.show_formula(step.typeset(make_painter(LIGHT), notation), "x", bundled.program, step.source)
     assert not shown["katex"] and len(shown["html"]) == len(steps)
     for step, line in zip(steps, shown["html"], strict=True):
         assert f'<span style="color:{LIGHT.kinds[step.kind]}">' in line
@@ -68,16 +68,33 @@ def test_lines_of_a_formula_follow_each_other_and_fractions_are_small():
     assert flatten(tex).split() == [*[r"a", r"=", r"\dfrac{b}{c}", r",\quad", r"d", r"=", r"\dfrac{1}{2}"]]
 
 
-def test_what_only_katex_knows_is_left_to_it(shown):
-    formula_line.show_formula(r"x = \begin{cases} 1 \end{cases}", "x")
+def test_what_only_katex_knows_is_left_to_it(shown, rome):
+    formula_line.show_formula(r"x = \begin{cases} 1 \end{cases}", "x", rome.program)
     assert shown["katex"] and not shown["html"]
 
 
 def test_a_formula_opens_its_number(shown, rome):
     cell = rome.program.steps[0].address
-    formula_line.show_formula("x = y", "x", "<source>", cell)
+    formula_line.show_formula("x = y", "x", rome.program, "<source>", cell)
     (line,) = shown["html"]
     assert f'data-cell="{cell}"' in line and "&lt;source&gt;" in line and "<source>" not in line
+
+
+def test_what_its_letters_mean_stands_beside_a_formula_and_behind_the_sign_of_the_code(shown, rome):
+    step = rome.program.by_address["encoder.layer.2.attention.self.scores"]
+    formula_line.show_formula(step.latex, "x", rome.program)
+    formula_line.show_letters(step.latex, rome.program)
+    line, listed = shown["html"]
+    assert listed in line and listed.count("<dt>") == 4
+    assert (
+        f"<dt><i>S</i><sup>(2)</sup></dt><dd>{step.meaning}</dd>" in listed
+        and "<dt><i>m</i></dt><dd>Attention mask" in listed
+    )
+
+
+def test_the_letters_of_what_only_katex_knows_are_not_listed(shown, rome):
+    formula_line.show_letters(r"x = \unknown{1}", rome.program)
+    assert not shown["html"]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ _TAG = re.compile(r"<[^>]*>")
 _GREEK = {rf"\{name}": sign for name, sign in (
     ("beta", "β"), ("gamma", "γ"), ("epsilon", "ϵ"), ("varepsilon", "ε"), ("eta", "η"), ("lambda", "λ"), ("mu", "μ"),
     ("sigma", "σ"), ("ell", "ℓ"), ("partial", "∂"), ("theta", "θ"), ("alpha", "α"), ("pi", "π"), ("Delta", "Δ"),
-    ("Sigma", "Σ"),
+    ("Sigma", "Σ"), ("rho", "ρ"),
 )}  # fmt: skip
 _SIGNS = {  # with a space on either side
     "+": "+", "-": "−", "=": "=", "/": "∕", r"\cdot": "·", r"\times": "×", r"\odot": "⊙", r"\in": "∈", r"\approx": "≈",
@@ -31,7 +31,7 @@ _PLAIN = {
     r"\cos": "cos", r"\infty": "∞", r"\quad": "\u2003", r"\qquad": "\u2003", r"\;": " ", r"\!": "", r"\big": "",
     r"\lVert": "‖", r"\rVert": "‖", r"\|": "‖", r"\lvert": "|", r"\rvert": "|", r"\vert": "|", r"\dots": "…",
     r"\ldots": "…", r"\textstyle": "", r"\displaystyle": "", r"\exp": "exp", r"\arg": "arg", r"\prod": "Π",
-    r"\Phi": "Φ", r"\nabla": "∇", r"\leftarrow": "←", r"\setminus": "∖",
+    r"\{": "{", r"\}": "}", r"\Phi": "Φ", r"\nabla": "∇", r"\leftarrow": "←", r"\setminus": "∖",
 }  # fmt: skip
 _ACCENTS = {r"\hat": "\u0302", r"\widehat": "\u0302", r"\bar": "\u0304", r"\tilde": "\u0303"}
 _UPRIGHT = {r"\mathrm", r"\mathtt", r"\text", r"\operatorname", r"\mathbf"}

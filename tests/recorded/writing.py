@@ -24,8 +24,9 @@ _ENORMOUS, _FLAGS = 1e9, 0.3  # what is no number is read as one of this size; s
 _BLOCK = re.compile(
     r"\s*(?=<(?:div|p|li|ul|ol|tr|table|figure|section|details|summary|button|svg|path|rect|text|line|h\d)\b)"
 )
-_ALIKE = re.compile(  # on every card: the glossary's meanings, and the signs that copy and save
-    r'<span role="tooltip".*?</span>|<button class="bv-icon".*?</button>|<details class="bv-save">.*?</details>',
+_ALIKE = re.compile(  # on every card: the glossary's and the letters' meanings, and the signs that copy and save
+    r'<span role="tooltip".*?</span>|<dl class="bv-letters">.*?</dl>|'
+    r'<button class="bv-icon".*?</button>|<details class="bv-save">.*?</details>',
     re.DOTALL,
 )
 _RENDERED = re.compile(r'(<div class="bv-formula-line" data-tex="[^"]*").*?(?=</div>)', re.DOTALL)

@@ -19,7 +19,7 @@ from bertviz_core.ui.frame.menu import show_menu
 from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.words import render_text
-from bertviz_core.ui.panels.formula_line import show_formula
+from bertviz_core.ui.panels.formula_line import show_formula, show_letters
 
 _PLACE = re.compile(r"(\b(?:layer|head|query|key|token)[ .]?|=)\d+")
 
@@ -73,7 +73,7 @@ def open_card(
             st.html(_render_head(told, f"{where}  {shape}".strip(), color))
             tools = st.container(horizontal=True, width="content", gap=None, wrap=False)
         if told.formula:
-            show_formula(told.formula, key, told.source, told.worked)
+            show_formula(told.formula, key, view.trace.program, told.source, told.worked)
         if told.worked and not covered:
             offer_number(told.worked)
         yield tools
@@ -81,7 +81,7 @@ def open_card(
             show_menu(
                 "Address and code",
                 f"code-{key}",
-                partial(_show_about, told, str(where), shape, code),
+                partial(_show_about, view, told, str(where), shape, code),
                 icon=":material/code:",
                 help="Address and code",
             )
@@ -118,8 +118,8 @@ def _sign(name: str) -> str:
     return f'<span class="bv-sign" aria-hidden="true">{name}</span>'
 
 
-def _show_about(told: Heading, where: str, shape: str, code: Callable[[], object] | None) -> None:
-    """What stands behind the sign of the code: where the numbers are, and how they come about."""
+def _show_about(view: View, told: Heading, where: str, shape: str, code: Callable[[], object] | None) -> None:
+    """What stands behind the sign of the code: where the numbers are, how they come about, and what letters mean."""
     more = f" {escape(shape)}" if shape else ""
     worked = (
         f'<button class="bv-button" data-cell="{escape(str(told.worked))}">Worked with numbers ›</button>'
@@ -132,6 +132,8 @@ def _show_about(told: Heading, where: str, shape: str, code: Callable[[], object
     )
     if told.numbers:
         st.latex(told.numbers)
+    if told.formula:
+        show_letters(told.formula, view.trace.program)
     if told.source:
         st.markdown(f":small[:gray[{told.source}]]")
     if code is not None:

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from html import escape
 
 import streamlit as st
 
+from bertviz_core.analysis.letters import Letter, explain_letters, write_letter
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.markup import flatten, write_html
+from bertviz_core.formula.steps import Program
 
 _TITLE = re.compile(r"(\b(?:19|20)\d\d), [A-Z][^,;]*(?=, (?:eq|sec|fig)\.|;|$)")  # behind the year
 
+_WORKED = "A click works it out with numbers"
 
-def show_formula(tex: str, key: str, source: str = "", cell: Address | None = None) -> None:
+
+def show_formula(tex: str, key: str, program: Program, source: str = "", cell: Address | None = None) -> None:
     """A formula that never wraps: where it is longer than the card it scrolls in its line, and its source is cut first.
+    What its letters mean is shown while it is pointed at, or a key is on it.
 
-    key: of the card; cell: what a click on it works out with numbers.
+    key: of the card; program: whose symbols it has; cell: what a click on it works out with numbers.
     """
     line = flatten(tex)
     try:
@@ -24,13 +30,33 @@ def show_formula(tex: str, key: str, source: str = "", cell: Address | None = No
     except ValueError:  # it has signs that only KaTeX knows
         _typeset(line, key, source)
         return
+    letters = render_letters(explain_letters(line, program), _WORKED if cell else "")
     if cell:
-        does = f'data-cell="{escape(str(cell))}" title="Work it out with numbers"'
+        does = f'data-cell="{escape(str(cell))}" aria-description="{_WORKED}"'
         symbols = f'<button class="bv-worked" {does}>{symbols}</button>'
     st.html(
         f'<div class="bv-formula-line" data-tex="{escape(line)}"><span class="bv-symbols">{symbols}</span>'
-        f"{_render_source(source)}</div>"
+        f"{letters}{_render_source(source)}</div>"
     )
+
+
+def show_letters(tex: str, program: Program) -> None:
+    """What the letters of a formula mean, also where nothing can be pointed at."""
+    try:
+        meanings = explain_letters(tex, program)
+    except ValueError:  # it has signs that only KaTeX knows
+        meanings = {}
+    if listed := render_letters(meanings):
+        st.html(listed)
+
+
+def render_letters(meanings: Mapping[Letter, str], click: str = "") -> str:
+    """A list of what letters mean. click: what a click on the formula does."""
+    rows = "".join(
+        f"<dt>{write_letter(letter)}</dt><dd>{escape(meaning)}</dd>" for letter, meaning in meanings.items() if meaning
+    )
+    last = f"<dt>›</dt><dd>{click}</dd>" if click else ""
+    return f'<dl class="bv-letters">{rows}{last}</dl>' if rows or last else ""
 
 
 def render_symbols(tex: str) -> str:

@@ -140,7 +140,7 @@ def show_blocks(view: View, place: Place) -> None:
         for column, (name, address) in zip(st.columns(3, gap="small"), addresses.items(), strict=True):
             with column:
                 step = trace.step(address)
-                show_formula(view.typeset(step), f"blocks-{name}")
+                show_formula(view.typeset(step), f"blocks-{name}", view.trace.program)
         show_passes_chart(view, [_draw_blocks(one, place, shown, end) for one in view.passes], "blocks", see)
         part = "" if len(shown) == total else f" Shown: tokens {shown.start}–{shown.stop - 1} of {total}."
         st.caption(
