@@ -225,7 +225,16 @@ FREE = """() => {
         high: strip.height / innerHeight,
         inFrame: Boolean(document.querySelector('.st-key-bar [data-asked], .st-key-map[data-asked]')),
         wide: document.documentElement.scrollWidth - innerWidth,
+        struck: Boolean(asked && strike(document.querySelector('[data-asked]'))),
     };
+    // Whether the ring, or its number, goes through the sentence above.
+    function strike(one) {
+        const sentence = box(document.querySelector('.st-key-headline p'));
+        const [ring, number] = [getComputedStyle(one), getComputedStyle(one, '::after')];
+        const wide = parseFloat(ring.outlineOffset) + parseFloat(ring.outlineWidth);
+        const out = Math.max(0, wide, -parseFloat(number.top));
+        return sentence && sentence.bottom > asked.top - out && sentence.top < asked.top;
+    }
 }"""
 
 
@@ -242,6 +251,7 @@ def test_the_strip_covers_nothing_that_is_asked_at_any_size(chromium, server, le
                 page.wait_for_timeout(600)
                 free, where = page.evaluate(FREE), f"{lesson.name} {number} at {size['width']}"
                 assert free["asked"] and free["wide"] <= 0 and free["high"] <= 0.47, (where, free)
+                assert not free["struck"], (where, free)
                 whole = free["top"] >= 0 and free["bottom"] >= 0
                 filled = 0 <= free["top"] <= 40 and free["bottom"] < 0  # what is higher than the room fills it
                 assert size == PHONE or abs(free["drawer"]) < 2, (where, free)
