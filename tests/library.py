@@ -26,5 +26,6 @@ def base_sized(tmp_path_factory):
 @pytest.fixture
 def precise(monkeypatch):
     """Worked formulas with every term and twelve decimals, so that they can be calculated."""
-    monkeypatch.setattr(tex, "_SHOWN_TERMS", 1000)
+    monkeypatch.setattr(tex, "_SHOWN_TERMS", 100_000)
     monkeypatch.setattr(numbers, "DECIMALS", 12)
+    monkeypatch.setattr(tex, "format_short_latex", numbers.format_latex)

@@ -22,7 +22,7 @@ new MutationObserver((seen) => {
 def test_a_click_on_a_key_works_that_one_out_and_one_on_a_number_explains_it(app):
     app.open("attention", layer="2", head="0", open="product", key_token="6")
     keys = app.page.locator(".bv-aligned")
-    assert keys.locator('[aria-pressed="true"]').inner_text().split() == ["6", "as"]
+    assert keys.locator('[aria-pressed="true"]').inner_text().split() == ["as"]
     with app.rerun():
         keys.locator('[data-choose="key_token=5"]').click()
     wait_for_query(app, layer="2", head="0", open="product", key_token="5")
@@ -101,3 +101,26 @@ def test_a_chart_of_another_layer_is_drawn_once(chromium, server):
         with app.rerun():
             app.page.get_by_role("button", name="Next layer").click()
         assert app.page.evaluate("window.drawn") == before + 1
+
+
+def test_a_clicked_number_is_ringed_and_its_row_its_weight_and_its_key_are_lit(app):
+    app.open("attention", layer="2", head="0", token="8")
+    drawn = app.page.locator('[class*="st-key-chart-encoder-layer-2-attention-self-probs"]').first
+    drawn.locator(".bv-ring").wait_for()
+    with app.rerun():
+        app.page.locator(f'.bv-aligned [data-cell="{CELL.replace("key=5", "key=3")}"]').click()
+    app.page.locator(f'[data-cell="{CELL.replace("key=5", "key=3")}"][aria-current="true"]').wait_for()
+    assert app.page.locator(".bv-row-here th").inner_text().split()[-1] == "rome"
+    assert app.page.locator(".bv-rows-left .bv-picked th").inner_text().split()[-1] == "as"  # no longer lit
+    ring, image = drawn.locator(".bv-ring").bounding_box(), drawn.locator(expand(":--heatmap image")).bounding_box()
+    column = (ring["x"] + ring["width"] / 2 - image["x"]) / image["width"] * 12
+    row = (ring["y"] + ring["height"] / 2 - image["y"]) / image["height"] * 12
+    assert (int(column), int(row)) == (3, 8)
+    assert app.page.locator(".key .token.here").inner_text().split()[-1] == "rome"
+    with app.rerun():
+        app.drawer.locator(".bv-operands tbody tr button").first.click()  # on to a component of the query
+    assert app.page.locator(".bv-row-here th").inner_text().split()[-1] == "rome"
+    with app.rerun():
+        app.page.locator('.bv-aligned [data-choose="key_token=6"]').click()
+    assert (app.query["key_token"], app.explained) == ("6", CELL.replace("key=5", "key=6"))
+    assert app.page.locator(".bv-row-here th").inner_text().split()[-1] == "as"

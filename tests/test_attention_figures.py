@@ -5,10 +5,10 @@ import numpy as np
 from tests.test_figures import CASES, LIGHT, SIZE, TERMS
 
 
-def test_weights_ring_the_chosen_row_and_cell_and_write_into_it():
+def test_weights_ring_the_chosen_row_and_write_into_it():
     chart = CASES["draw_weights"]["with numbers"](LIGHT)
-    row, cell = ([shape[side] for side in ("x0", "x1", "y0", "y1")] for shape in chart.layout["shapes"])
-    assert (row, cell) == ([-0.5, SIZE - 0.5, 1.5, 2.5], [2.5, 3.5, 1.5, 2.5])
+    (row,) = ([shape[side] for side in ("x0", "x1", "y0", "y1")] for shape in chart.layout["shapes"])
+    assert row == [-0.5, SIZE - 0.5, 1.5, 2.5]
     name, *written = chart.layout["annotations"]
     assert name["text"] == "query" and [(note["x"], note["y"], note["text"]) for note in written] == [
         (3, 2, "63"),
@@ -17,7 +17,7 @@ def test_weights_ring_the_chosen_row_and_cell_and_write_into_it():
     shades = [CASES["draw_weights"]["with numbers"](LIGHT).traces[0]["z"][2, note["x"]] for note in written]
     inks = [note["font"]["color"] for note in written]
     assert inks == ["#FFFFFF" if shade > 0.75 else "#000000" for shade in shades] and len({*inks}) == 2
-    (row,) = CASES["draw_weights"]["a window"](LIGHT).layout["shapes"]  # the key lies outside
+    (row,) = CASES["draw_weights"]["a window"](LIGHT).layout["shapes"]
     assert (row["x0"], row["y0"]) == (99.5, 119.5)
 
 

@@ -136,11 +136,7 @@ def test_the_chosen_row_has_its_percents_in_its_cells(rome):
     }
     assert {note["y"] for note in written} == {TOKEN}
     frames = [[shape[side] for side in ("x0", "x1", "y0", "y1")] for shape in layout["shapes"]]
-    key = picked(opened("attention"))[0]
-    assert frames == [
-        [-0.5, len(row) - 0.5, TOKEN - 0.5, TOKEN + 0.5],
-        [key - 0.5, key + 0.5, TOKEN - 0.5, TOKEN + 0.5],
-    ]
+    assert frames == [[-0.5, len(row) - 0.5, TOKEN - 0.5, TOKEN + 0.5]]
 
 
 def test_of_a_long_text_a_window_is_drawn_and_an_overview_beside_it():
@@ -169,6 +165,14 @@ def test_every_number_of_the_steps_leads_to_its_cell(rome, scores):
             assert value < 0.001 if number == "< 0.1" else value == pytest.approx(float(number) / 100, abs=0.0051)
         elif text != "+ 0":
             assert value == pytest.approx(float(text.replace("−", "-")), abs=0.0051)
+
+
+def test_a_low_window_has_the_rows_of_the_keys_most_looked_at_and_offers_the_others(rome, scores):
+    body = next(element.proto.body for element in scores.get("html") if "bv-aligned" in element.proto.body)
+    rows = re.findall(r'<tr(?: class="([^"]*)")?><th scope="row"><button[^>]*key_token=(\d+)"', body)
+    best = set(np.argsort(-rome[f"{OWN}.probs"][HEAD, TOKEN], kind="stable")[:4].tolist())
+    assert {int(key) for look, key in rows if look != "bv-late"} == best | {KEY}
+    assert f">{len(rows) - len(best | {KEY})} more rows</button>" in body
 
 
 def test_the_steps_can_be_saved(rome):

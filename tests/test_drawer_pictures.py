@@ -9,18 +9,18 @@ import pytest
 from bertviz_core.analysis.walk import sample_function
 from bertviz_core.formula.functions import GELU
 from bertviz_core.ui.walk.pictures import (
-    WIDTH,
     Piece,
     Share,
+    draw_angle,
     draw_curve,
-    draw_histogram,
     draw_shares,
-    draw_spread,
     draw_strip,
     draw_terms,
     draw_waterfall,
 )
 from bertviz_core.ui.walk.rendering import _wrap
+from bertviz_core.ui.walk.spreads import draw_components, draw_histogram, draw_moments, draw_spread
+from bertviz_core.ui.walk.svg import WIDTH
 from tests.canvas import look
 
 RECT = re.compile(r'<rect class="([^"]*)" x="([-\d.]+)" y="([-\d.]+)" width="([-\d.]+)" height="([-\d.]+)"')
@@ -105,6 +105,44 @@ def test_a_number_is_as_far_from_the_mean_as_it_is():
     assert f"this one: {2 / values.std():.2f} σ" in texts(picture)
 
 
+@pytest.mark.parametrize("spread", [None, 0.5])
+def test_a_mean_stands_at_its_place_on_an_axis_with_its_ends(spread):
+    values = np.array([-1.0, -0.5, 0.0, 0.25, 3.0])
+    picture = draw_moments(values, "residual", float(values.mean()), spread)
+    places = [float(x) for x in re.findall(r'bv-strongmark" d="M([\d.]+) ', picture)]
+    expected = values.mean() + (np.array([0.0]) if spread is None else np.array([-spread, spread]))
+    assert places == pytest.approx((expected + 1) / 4 * WIDTH, abs=0.1)
+    assert texts(picture)[1:3] == ["−1.00", "3.00"]
+    assert texts(picture)[0] == (f"the mean: {values.mean():.4f}" if spread is None else "± σ: 0.5000")
+
+
+def test_a_vectors_numbers_stand_in_their_order_each_as_high_as_it_is_large():
+    values = np.array([2.0, -1.0, 0.5])
+    bars = re.findall(r"M([\d.]+) 34v(-?[\d.]+)h", draw_components(values, "{} numbers"))
+    found = sorted((float(x), -float(height)) for x, height in bars)
+    assert [height for _, height in found] == pytest.approx((30 * values / 2).tolist())
+    assert [x for x, _ in found] == pytest.approx([i * WIDTH / 3 for i in range(3)], abs=0.1)
+    assert "3 numbers, ± 2.00" in texts(draw_components(values, "{} numbers"))
+
+
+def test_a_curve_reaches_as_far_as_its_last_neighbour():
+    picture = draw_curve(lambda x: sample_function(GELU, x), 0.5, np.array([-9.0, 0.1, 7.0]), "note")
+    curve = [float(x) for x in re.findall(r"[ML]([\d.]+) ", re.search(r'bv-curve" d="([^"]*)"', picture)[1])]
+    dots = [float(x) for x in re.findall(r"M([\d.]+) [\d.]+h0", picture)]
+    assert len(dots) == 3 and min(curve) < min(dots) and max(dots) < max(curve)
+
+
+@pytest.mark.parametrize("degrees", [5.0, 79.0, 90.0, 140.0, 178.0])
+def test_two_directions_enclose_their_angle_and_stay_in_the_picture(degrees):
+    picture = draw_angle(degrees, ("was", "residual"), ("added", ""))
+    ways = re.findall(r'bv-direction"[^>]*d="M([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)', picture)
+    one, two = (complex(float(x1) - float(x), float(y) - float(y1)) for x, y, x1, y1 in ways)
+    assert np.degrees(np.angle(two / one)) == pytest.approx(degrees, abs=0.3)
+    assert abs(one) == pytest.approx(abs(two), abs=0.2) and abs(one) > 90
+    assert all(0 <= float(each) <= WIDTH for way in ways for each in way)
+    assert {"was", "added", f"{degrees:.0f}°" if degrees >= 10 else f"{degrees:.1f}°"} <= {*texts(picture)}
+
+
 def test_a_curve_leads_from_the_input_to_the_result():
     picture = draw_curve(lambda x: sample_function(GELU, x), 2.0, np.linspace(-3, 3, 50), "note")
     x, y = map(float, re.search(r'cx="([\d.]+)" cy="([\d.]+)"', picture).groups())
@@ -134,6 +172,8 @@ def test_what_has_no_spread_is_drawn_without_a_warning(values):
         pictures = [
             draw_terms(values, 0.0),
             draw_spread(values, "value", float(values[0])),
+            draw_moments(values, "value", float(values.mean()), float(values.std())),
+            draw_components(values, "{} numbers"),
             draw_histogram(values, 0.0),
             draw_waterfall(pieces, Piece("sum", float(values.sum()))),
         ]

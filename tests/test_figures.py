@@ -233,10 +233,10 @@ CASES = {
         for n in (2, 3)
     },
     "draw_weights": {
-        "with numbers": lambda c: draw_weights(np.abs(numbers(SIZE, SIZE)), WORDS, 0, c, end=1.0, at=(2, 3),
+        "with numbers": lambda c: draw_weights(np.abs(numbers(SIZE, SIZE)), WORDS, 0, c, end=1.0, query=2,
                                                texts={3: "63", 0: "2"}),
         "a window": lambda c: draw_weights(np.abs(numbers(40, 40)), [f"{i} w" for i in range(40)], 100, c, end=2.0,
-                                           at=(120, 7), texts={}),
+                                           query=120, texts={}),
     },
     "draw_overview": {"blocks": lambda c: draw_overview(np.abs(numbers(SIZE, SIZE)), PLACES, 4, range(4, 12), c, 1.0)},
     "draw_blocks": {

@@ -8,6 +8,8 @@ from pathlib import Path
 import plotly
 import pytest
 
+import bertviz_core as bv
+from bertviz_core.analysis.labels import tell_tokens_apart
 from bertviz_core.figures.attention import draw_products
 from bertviz_core.figures.bars import draw_bars
 from bertviz_core.figures.base import to_plotly
@@ -139,6 +141,14 @@ def test_no_link_stands_in_a_drawn_chart(window, hostile):
 def test_a_token_that_stands_twice_is_told_from_its_like():
     tokens = ["[CLS]", "do", "as", "do"]
     assert [name_token(tokens, i) for i in range(4)] == ["“[CLS]”", "“do” at position 1", "“as”", "“do” at position 3"]
+
+
+def test_on_the_map_of_attention_only_a_token_that_stands_twice_has_its_position(rome, bundled):
+    assert tell_tokens_apart(rome, range(12)) == [
+        "[CLS]", "when", "in", "rome", ",", "5 do", "as", "the", "[MASK]", "9 do", ".", "[SEP]"
+    ]  # fmt: skip
+    many = bv.run(bundled, "when in rome " * 12)
+    assert tell_tokens_apart(many, range(2, 4)) == [f"{i} {many.tokens[i]}" for i in (2, 3)]
 
 
 def test_an_index_is_named_by_what_stands_there(rome):

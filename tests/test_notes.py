@@ -48,7 +48,7 @@ def test_with_a_change_the_least_and_the_largest_sum_of_a_row_are_told():
 @pytest.mark.parametrize(("token", "first", "last"), [(0, 0, 23), (150, 138, 161), (302, 279, 302)])
 def test_the_first_and_the_last_token_of_a_window_are_told(bundled, token, first, last):
     view = look(bv.run(bundled, "a " * 300 + "[MASK]"), token=token)
-    _, note = attention._draw_weights(view, token)
+    _, note = attention._draw_weights(view)
     assert f"Shown: tokens {first}–{last} of 303; " in note
 
 

@@ -17,6 +17,8 @@ from bertviz_core.formula.numbers import (
     format_number,
     format_percent,
     format_short,
+    format_short_latex,
+    write_column,
     write_factor,
     write_fixed,
     write_plain_sum,
@@ -55,6 +57,16 @@ def read(text):
     return value, Decimal(5).scaleb(value.as_tuple().exponent - 1)
 
 
+@pytest.mark.parametrize(("value", "short"), [(value, short) for value, _, short, _ in CASES["number"]])
+def test_a_short_number_in_a_formula_is_the_short_number(value, short):
+    written = format_short_latex(float(value))
+    plain = written.replace(r"\times 10^", "e").replace("{", "").replace("}", "")
+    if r"\infty" in written or "nan" in written:
+        assert short.strip("−") in ("∞", "nan")
+    else:
+        assert float(plain) == float(short.replace("·10", "e").translate(LOWERED).replace(",", "")), written
+
+
 @pytest.mark.parametrize(("value", "full", "short", "latex"), CASES["number"])
 def test_a_number(value, full, short, latex):
     assert (format_number(float(value)), format_short(float(value)), format_latex(float(value))) == (full, short, latex)
@@ -68,6 +80,37 @@ def test_a_part_of_a_whole(part, text):
 @pytest.mark.parametrize(("value", "decimals", "text"), CASES["fixed"])
 def test_a_number_of_a_calculation(value, decimals, text):
     assert write_fixed(float(value), decimals) == text
+
+
+def spaced(text):
+    return text.replace(" %", f"{SPACE}%")
+
+
+@pytest.mark.parametrize(("form", "values", "texts"), CASES["column"])
+def test_the_numbers_of_a_column_have_the_same_decimals(form, values, texts):
+    assert write_column([*map(float, values)], form) == [*map(spaced, texts)]
+
+
+@pytest.mark.parametrize("form", ["number", "short", "percent"])
+def test_a_column_says_no_more_and_nothing_else_than_each_of_its_numbers(form):
+    """Each lies within half a last digit, or is only said to be less; where one has decimals, all have as many."""
+    draw, decimals = np.random.default_rng(11), set()
+    for _ in range(300):
+        values = (draw.standard_normal(8) * 10.0 ** draw.integers(-6, 5) * 10.0 ** -draw.integers(0, 6, 8)).tolist()
+        values = [value / 100 for value in values] if form == "percent" else values
+        texts = write_column(values, form)
+        for value, text in zip(values, texts, strict=True):
+            number = text.removesuffix(f"{SPACE}%")
+            size = Decimal(value) * (100 if form == "percent" else 1)
+            said = Decimal(number.lstrip("<> ").translate(LOWERED).replace("·10", "e").replace(",", ""))
+            half = Decimal(5).scaleb(said.as_tuple().exponent - 1)
+            if number[0] not in "<>":
+                assert abs(said - size) <= half * Decimal("1.000001"), (values, texts)
+            else:
+                assert abs(size) < abs(said) or abs(said) == Decimal("99.9") < abs(size) < 100, (values, texts)
+        plain = [text for text in texts if "·" not in text and text[0] not in "<>"]
+        decimals = {len(text.removesuffix(f"{SPACE}%").partition(".")[2]) for text in plain}
+        assert len(decimals) <= 1 or (form == "percent" and max(map(abs, values)) >= 10) or "·" in "".join(texts), texts
 
 
 @pytest.mark.parametrize(("factor", "text"), CASES["factor"])

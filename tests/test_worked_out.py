@@ -14,10 +14,10 @@ from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.views.documents_told import find_cosine, tell
 from bertviz_core.ui.walk import worked_out
 from bertviz_core.ui.walk.card import render_table
+from bertviz_core.ui.walk.worked_lengths import find_length, find_taken
 from bertviz_core.ui.walk.worked_out import (
     find_angle,
     find_entropy,
-    find_length,
     find_worked_out,
     name_worked_out,
     pick_cosines,
@@ -61,7 +61,8 @@ def test_the_angle_of_a_query_and_a_key_is_that_of_their_vectors(rome):
     told = find(rome, find_angle(DOT))
     q, k = (rome[f"encoder.layer.2.attention.self.{row}"].astype(np.float64) for row in ("query[head=0,query=8]", KEY))
     cosine = q @ k / np.sqrt((q @ q) * (k @ k))
-    assert told.number == pytest.approx(cosine, abs=1e-9) and told.unit == f"{np.degrees(np.arccos(cosine)):.0f}°"
+    assert told.number == pytest.approx(cosine, abs=1e-9) and told.unit == f"cosine {cosine:.2f}"
+    assert told.value == f"{np.degrees(np.arccos(cosine)):.2f}°"
     assert add_up(told.card.table)[0] == pytest.approx(cosine, abs=1e-3)
 
 
@@ -96,6 +97,10 @@ def test_a_zeroed_head_has_no_entropy_and_a_zeroed_vector_no_cosine(bundled):
         "encoder.layer.2.attention.self.probs.angle[head=0,query=8,key=6]",
         "encoder.layer.2.attention.self.key.norm[head=0]",
         "encoder.layer.2.attention.self.probs.norm[head=0,query=8]",
+        "encoder.layer.2.attention.self.probs.taken[head=0,query=8]",
+        "encoder.layer.2.attention.self.scores.taken[head=0,query=8,key=6]",
+        "encoder.layer.2.attention.output.residual.angle[hidden=8]",
+        "encoder.layer.2.attention.output.residual.angle[token=99]",
     ],
 )
 def test_what_names_no_such_number_is_refused(rome, where):
@@ -125,3 +130,28 @@ def test_a_document_is_compared_with_bert_component_by_component(rome):
     y = y[f"{last}[token=8]"].astype(np.float64)
     assert told.number == pytest.approx(x @ y / np.sqrt((x @ x) * (y @ y)), abs=1e-6)
     assert add_up(told.card.table)[0] == pytest.approx(told.number, abs=1e-3)
+
+
+def test_what_a_token_takes_is_its_weight_times_the_length_of_the_value(rome):
+    told = find(rome, find_taken(ROW.fix(key=6)))
+    weight = float(rome[ROW.fix(key=6)])
+    value = rome["encoder.layer.2.attention.self.value[head=0,key=6]"].astype(np.float64)
+    assert told.number == pytest.approx(weight * np.sqrt((value**2).sum()), rel=1e-9)
+    listed = [[cell.text for cell in row.cells] for row in told.card.table.rows if not row.lead]
+    assert [int(row[0]) for row in listed] == np.argsort(-(value**2), kind="stable")[: len(listed)].tolist()
+    assert listed[0][1:] == [format_number(float(x)) for i in [int(listed[0][0])]
+                             for x in (value[i], weight * value[i], (weight * value[i]) ** 2)]  # fmt: skip
+    assert add_up(told.card.table)[0] == pytest.approx(told.number**2, abs=1e-3)
+
+
+@pytest.mark.parametrize("module", ["attention.output", "output"])
+def test_the_angle_of_what_is_added_is_that_between_a_sublayers_input_and_its_output(rome, module):
+    layer = "encoder.layer.2"
+    told = find(rome, find_angle(Address(f"{layer}.{module}.residual").fix(token=8)))
+    was = "encoder.layer.1.output.LayerNorm" if module == "attention.output" else f"{layer}.attention.output.LayerNorm"
+    x, y = (rome[f"{path}[token=8]"].astype(np.float64) for path in (was, f"{layer}.{module}.dense"))
+    cosine = x @ y / np.sqrt((x @ x) * (y @ y))
+    assert told.number == pytest.approx(cosine, abs=1e-9)
+    assert told.value == f"{np.degrees(np.arccos(cosine)):.2f}°" and told.unit == f"cosine {cosine:.2f}"
+    assert add_up(told.card.table)[0] == pytest.approx(cosine, abs=1e-3)
+    assert [title.text for title in told.card.table.columns[1:3]] == ["was", "added"]

@@ -15,6 +15,13 @@ from bertviz_core.tracing.trace import Trace
 
 ATTENTION, FEED_FORWARD = "attention.output", "output"  # the sublayers, by the module that adds
 SUBLAYERS = {ATTENTION: "attention", FEED_FORWARD: "feed-forward"}
+_WORDS = (
+    (25, "almost the same way"),
+    (84, "partly the same way"),
+    (95, "almost a right angle"),
+    (155, "partly against it"),
+    (181, "almost the opposite way"),
+)  # for angles, each up to so many degrees
 SHOWN = 12  # tokens whose sums are shown at once
 
 
@@ -39,6 +46,11 @@ def measure_sums(trace: Trace, layer: int, sublayer: str) -> Sums:
     others = [leaf for leaf in trace.step(module.enter("residual")).leaves if leaf.address != f"{module}.dense"]
     was = sum((trace[leaf.address].astype(np.float64) for leaf in others), np.zeros_like(added))
     return Sums(compute_norms(was), compute_norms(added), compute_norms(total), compute_angles(was, added))
+
+
+def name_direction(angle: float) -> str:
+    """An angle of 0 to 180 degrees in words; one way for all that are written alike."""
+    return next(words for end, words in _WORDS if round(angle) <= end)
 
 
 def adds_input(trace: Trace, module: Address) -> bool:

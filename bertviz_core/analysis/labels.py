@@ -19,6 +19,16 @@ def name_tokens(trace: Trace, shown: range | None = None) -> list[str]:
     return label_tokens(trace, shown) if len(tokens) >= _MANY else [tokens[i] for i in shown or range(len(tokens))]
 
 
+def is_numbered(trace: Trace, i: int) -> bool:
+    """Whether a token's position is said beside it: where its text stands more than once, and where tokens are many."""
+    return len(trace.tokens) >= _MANY or trace.tokens.count(trace.tokens[i]) > 1
+
+
+def tell_tokens_apart(trace: Trace, shown: range) -> list[str]:
+    """Each token, with its position in front of it where that is said."""
+    return [f"{i} {trace.tokens[i]}" if is_numbered(trace, i) else trace.tokens[i] for i in shown]
+
+
 def describe_token(trace: Trace, i: int) -> dict[str, object]:
     """A token as a component draws it: where it stands, its text, and what it looks like."""
     return {"index": i, "text": trace.tokens[i], **list_looks(trace, i)}

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from bertviz_core.analysis.claims import stands_out
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.dims import TOKEN_AXES
+from bertviz_core.formula.dims import RELATION, TOKEN_AXES
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.names import SELF_ATTENTION
@@ -96,6 +96,7 @@ NOUNS: Mapping[str, Noun] = MappingProxyType({
     "qa_outputs.spans": Noun("Score of an answer", "answer"),
 })  # fmt: skip
 BOUNDS = ("start", "end")  # of an answer: what the two logits of a token are for
+_FOLLOWS = ("B follows A", "B is random")  # what the two next-sentence logits are for, where there is little room
 _PARAMETERS = {"weight": Noun("Weight, learned", "weight"), "bias": Noun("Bias, learned", "bias")}
 _OF_NORM = {"weight": Noun("Scale γ", "γ"), "bias": Noun("Shift β", "β")}
 
@@ -124,6 +125,8 @@ def name_number(trace: Trace, cell: Address) -> str:
         return _name_neuron(trace, cell, noun)
     if "vocab" in at and "token" in at:
         return f"{noun.title} of “{_name_word(trace, at['vocab'])}”"
+    if cell.index and cell.index[-1][0] == RELATION.name and cell.path in trace.addresses:
+        return f"{noun.word.capitalize()}: {_FOLLOWS[cell.index[-1][1] % 2]}"
     inside = _name_inside(trace, cell)
     return f"{noun.title}, {inside}" if inside else noun.title
 
@@ -149,7 +152,6 @@ def _name_inside(trace: Trace, cell: Address) -> str:
         **dict.fromkeys(("hidden", "transform", "pooled"), f"component {i}"),
         "head_dim": f"component {i} of {trace.model.config.head_dim}",
         "concat": f"component {inside} of head {head}",
-        "relation": ("B follows A", "B is a random sentence")[i % 2],
         "bound": BOUNDS[i % 2],
     }
     return names.get(axis, "")

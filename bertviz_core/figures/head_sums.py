@@ -11,7 +11,7 @@ from bertviz_core.figures.base import Cells, Chart, Spec, make_chart, pack, set_
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.taken import mark_rows, set_rows
 from bertviz_core.figures.texts import Rich, bold, escape
-from bertviz_core.formula.numbers import format_percent, format_short
+from bertviz_core.formula.numbers import format_short, write_column
 from bertviz_core.formula.steps import ATTENTION, VALUE
 
 _ROW, _HEAD = 18, 40  # pixels
@@ -51,8 +51,8 @@ def draw_head_sums(shown: HeadSums, rows: Sequence[str], marked: Sequence[int], 
         _name_numbers("length", _LENGTHS_END, colors),
         _name_numbers("share", _SHARES_END, colors),
         *_write_signs(heads, colors),
-        *_write_numbers([format_short(x) for x in lengths.tolist()], _LENGTHS_END, colors),
-        *_write_numbers([format_percent(x) for x in shown.shares.tolist()], _SHARES_END, colors),
+        *_write_numbers(write_column(lengths.tolist(), "short"), _LENGTHS_END, colors),
+        *_write_numbers(write_column(shown.shares.tolist(), "percent"), _SHARES_END, colors),
     ]
     return make_chart(
         [

@@ -16,7 +16,7 @@ from bertviz_core.formula.numbers import write_fixed
 from bertviz_core.formula.steps import ATTENTION
 
 ROW, USUAL, LOWEST = 24, 17, 7  # pixels: of a row at most; of one where they are not few; of one at least
-LOW, HIGHEST = 210, 400  # pixels of all rows: as long as these are few; where they are many
+LOW, HIGHEST = 240, 400  # pixels of all rows: as long as these are few; where they are many
 _BELOW, _RIGHT = 30, 44  # pixels below the rows, for the scale; beside them, for the last slanted word
 _LETTER, _SLANT = 7.3, 0.72  # pixels of a letter; how much of it a slanted word needs in height
 _ACROSS, _APART = 330, 18  # pixels that the columns have at least; from one slanted word to the next
@@ -52,18 +52,16 @@ def draw_weights(
     colors: Palette,
     *,
     end: float,
-    at: tuple[int, int],
+    query: int,
     texts: Mapping[int, str],
     high: int = LOW,
 ) -> Chart:
     """Weights (query, key) of neighbouring tokens, from 0 to `end`; the columns' words stand above.
 
-    words: of the tokens; start: the first one's position; at: the chosen query and key, framed where they are drawn;
-    texts: numbers in cells of the chosen row, by position of the key; high: pixels of all rows, where few.
+    words: of the tokens; start: the first one's position; query: the chosen one, whose row is framed; texts: numbers in
+    cells of that row, by position of the key; high: pixels of all rows, where few.
     """
     count = len(values)
-    query, key = at
-    inside = start <= key < start + count
     chart = draw_heatmap(
         values,
         Side("query", words, start),
@@ -73,7 +71,6 @@ def draw_weights(
         share=True,
         end=end,
         selected=query,
-        cell=(query, key) if inside else None,
     )
     row, top = measure_row(count, high), measure_top(words)
     scale = {**chart.traces[0]["colorbar"], "yref": "paper", "y": 0, "ypad": 6}

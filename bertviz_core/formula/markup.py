@@ -15,6 +15,9 @@ _BREAK = re.compile(r"\\\\(?:\[\w+\])?")  # which may say how far below the next
 _LINES = re.compile(r"\\(?:footnotesize)?\s*\\begin\{aligned\}|\\begin\{aligned\}|\\end\{aligned\}")
 _FRACTION = re.compile(r"\\t?frac(?![a-z])")
 _TAG = re.compile(r"<[^>]*>")
+_SMALL = re.compile(r"<su[bp]>(?:<[^>]*>)*([^<]*)(?:<[^>]*>)*?</su[bp]>")
+_STACKED = 3.0  # ems that a fraction saves, as one part of it stands over the other
+_WIDE = {**dict.fromkeys(".,' ", 0.27), **dict.fromkeys("()·∕", 0.4), **dict.fromkeys("−+=×", 0.78), "…": 1.2}  # in ems
 _GREEK = {rf"\{name}": sign for name, sign in (
     ("beta", "β"), ("gamma", "γ"), ("epsilon", "ϵ"), ("varepsilon", "ε"), ("eta", "η"), ("lambda", "λ"), ("mu", "μ"),
     ("sigma", "σ"), ("ell", "ℓ"), ("partial", "∂"), ("theta", "θ"), ("alpha", "α"), ("pi", "π"), ("Delta", "Δ"),
@@ -57,6 +60,13 @@ def flatten(tex: str) -> str:
 def write_words(tex: str) -> str:
     """The same as plain text, an index behind a space: `GELU tanh`."""
     return html.unescape(_TAG.sub("", write_html(tex).replace("<sub>", " ")))
+
+
+def measure_ems(text: str) -> float:
+    """About how wide a formula as HTML is, in heights of its letters."""
+    stacked = text.count("bv-fraction") * _STACKED
+    plain = html.unescape(_TAG.sub("", _SMALL.sub(r"\1", text)))
+    return max(0.0, sum(_WIDE.get(sign, 0.52) for sign in plain) - stacked)
 
 
 @dataclass(frozen=True)

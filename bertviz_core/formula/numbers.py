@@ -2,15 +2,17 @@
 
 In full a number has four decimals; a large one as many digits as single precision knows, with commas; one below 0.001,
 four digits; beyond those a power of ten, as by hand; nothing is 0. The short form is that, rounded to a width that is
-known; a percentage has two significant digits. A calculation has as many decimals as it takes to work out as printed.
-All are roundings of one number, halves to even: none says what another one denies.
+known; a percentage has two significant digits; the numbers of a column have the same decimals. A calculation has as
+many decimals as it takes to work out as printed. All are roundings of one number, halves to even: none says what
+another one denies.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal
 
 DECIMALS = 4
 FULL_WIDTH, SHORT_WIDTH, PERCENT_WIDTH = 11, 7, 10  # characters of each form, but for powers of more than one digit
@@ -19,9 +21,12 @@ WORTH = ".4g"  # what stands for the full form in a template that Plotly fills i
 _FIRST_POWER, _LAST_POWER = -4, 6  # of ten, of what is written without one
 _DIGITS = 2  # significant ones of what is short
 _LEAST, _MOST = 0.001, 99.9  # percent: nearer to 0 and to 100 only that is said
+Form = Literal["number", "short", "percent"]  # of a column: in full, short, as a percentage
+_PLAIN = re.compile(r"[\d,]+(?:\.(\d+))?")  # a number without sign and power
 _KNOWN = 1e15  # from here on no decimals are known of a double
 _MINUS, _SPACE = "\N{MINUS SIGN}", "\N{NO-BREAK SPACE}"
-_RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+_LINE, _ABOVE = "0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
+_RAISED, _LOWERED = str.maketrans(_LINE, _ABOVE), str.maketrans(_ABOVE, _LINE)
 
 
 def format_number(value: float | int) -> str:
@@ -53,6 +58,14 @@ def format_short(value: float) -> str:
     texts = [text for places in decimals if re.search("[1-9]", text := write_fixed(value, places))]
     texts += [_join(f"{value:.{places}e}".split("e")).replace("-", _MINUS) for places in (1, 0)] if value else ["0"]
     return next((text for text in texts if len(text) <= SHORT_WIDTH), texts[-1])
+
+
+def format_short_latex(value: float) -> str:
+    """The short form as LaTeX: `-0.43`, `-65504`, `5\\times 10^{-5}`."""
+    if not math.isfinite(value):
+        return format_latex(value)
+    factor, _, power = format_short(value).replace(_MINUS, "-").replace(",", "").partition("·10")
+    return rf"{factor}\times 10^{{{power.translate(_LOWERED)}}}" if power else factor
 
 
 def write_factor(factor: float) -> str:
@@ -87,12 +100,66 @@ def format_percent(part: float) -> str:
     return f"{sign} {text}{_SPACE}%".lstrip()
 
 
+def write_column(values: Sequence[float], form: Form = "number") -> list[str]:
+    """Numbers one below the other, all with as many decimals as the largest in size has in this form, a percentage at
+    least one. Of what is too small for these it is only said that it is less: `< 0.0001`, `> −0.1 %`.
+
+    Each as it is by itself, where that largest is 0, or no decimals are known of it.
+    """
+    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+    decimals = _count_alike(largest, form)
+    if decimals is None:
+        return [_FORMS[form](value) for value in values]
+    return [_write_alike(value, decimals, form) for value in values]
+
+
+def _count_alike(largest: float, form: Form) -> int | None:
+    """The decimals of a column; None where it has no number of them."""
+    if form == "percent":
+        percent = 100 * largest
+        return min(3, max(1, _count_decimals(percent))) if _LEAST <= percent < 1000 else None
+    found = _PLAIN.fullmatch(_FORMS[form](largest)) if largest else None
+    return len(found[1] or "") if found else None
+
+
+def _write_alike(value: float, decimals: int, form: Form) -> str:
+    if not math.isfinite(value) or not value:
+        return _FORMS[form](value)
+    size, unit = (100 * abs(value), f"{_SPACE}%") if form == "percent" else (abs(value), "")
+    text, less, more = write_fixed(size, decimals), "<", ">"
+    if not text.strip("0."):
+        text = f"{10.0**-decimals:.{decimals}f}"
+    elif form == "percent" and _MOST < size < 100 and float(text) == 100:
+        text, less, more = str(_MOST), ">", "<"
+    else:
+        less = more = ""
+    sign = more if value < 0 else less
+    return f"{sign} {_MINUS if value < 0 else ''}{text}{unit}".lstrip()
+
+
 def write_fixed(value: float, decimals: int) -> str:
     """A number of a calculation, with so many decimals and commas; what is printed as zero has no sign."""
     if abs(value) >= _KNOWN:
         return format_number(float(value))
     text = _write_strange(value) or f"{value:,.{decimals}f}"
     return text.lstrip("-") if not text.strip("-0.") else text.replace("-", _MINUS)
+
+
+_FORMS: Mapping[Form, Callable[[float], str]] = {
+    "number": format_number,
+    "short": format_short,
+    "percent": format_percent,
+}
+
+
+def write_recorded(value: float | int, form: Form = "number") -> str:
+    """A recorded number; a whole one, such as an id, names something, and so has no commas."""
+    return str(value) if isinstance(value, int) else write_one(value, form)
+
+
+def write_one(value: float, form: Form) -> str:
+    """A number by itself, in one of the forms."""
+    return _FORMS[form](value)
 
 
 def write_plain_sum(terms: Iterable[float]) -> str:

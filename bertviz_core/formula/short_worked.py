@@ -1,7 +1,8 @@
 r"""The seventh reading: a cell's formula with its numbers in one line, as the drawer has it.
 
-What a formula does with many numbers stands as what comes of them: a product of vectors, and a sum, is one number;
-`x W_Q + b_Q` is `-1.6297 - 0.2524`, a softmax `\frac{0.4345}{1.8194}`. A sign stands before a number, not in brackets.
+Of many products the largest are written, shortly, and dots: `x W_Q + b_Q` is `1.19 \cdot 0.27 + \dots - 0.2524`. What
+else a formula does with many numbers stands as what comes of them: a sum is one number, a softmax
+`\frac{0.4345}{1.8194}`. A sign stands before a number, not in brackets.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from bertviz_core.formula.cells import At
 from bertviz_core.formula.document_nodes import BASE, Dropout, Sinusoid
 from bertviz_core.formula.functions import Apply, Mean, Softmax, Sqrt
 from bertviz_core.formula.loss_nodes import LogSoftmax, Negative
-from bertviz_core.formula.nodes import ATOM, POSTFIX, PRODUCT, SUM, Add, Constant, Div, Env, Expr, Mul, Sub
+from bertviz_core.formula.nodes import ATOM, POSTFIX, PRODUCT, SUM, Add, Constant, Div, Env, Expr, MatMul, Mul, Sub
 from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.shapes import Lookup, MergeHeads, Rename, Select, SplitHeads, Transpose
-from bertviz_core.formula.tex import bracket, bracket_negative
+from bertviz_core.formula.tensors import list_numbers
+from bertviz_core.formula.tex import bracket, bracket_negative, write_largest
 
 Worked = tuple[str, int]  # LaTeX, and how tightly it binds
 
@@ -78,6 +80,14 @@ def _(expr: Mul, env: Env, at: At) -> Worked:
     if not expr.work(env, at).item():  # as what a mask adds where nothing is masked
         return "0", ATOM
     return rf"{bracket(left, own, PRODUCT)} \cdot {bracket_negative(bracket(right, other, POSTFIX))}", PRODUCT
+
+
+@_work.register
+def _(expr: MatMul, env: Env, at: At) -> Worked:
+    left, right = (
+        list_numbers(part.work(env, needed)) for part, needed in zip(expr.parts, expr.pull(env, at), strict=True)
+    )
+    return write_largest(left, right), SUM if len(left) > 1 else PRODUCT
 
 
 @_work.register

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from bertviz_core.formula.numbers import format_latex
+from bertviz_core.formula.numbers import format_latex, format_short_latex
 
 _Cell = TypeVar("_Cell")
 _SHOWN_TERMS = 2
@@ -48,3 +48,15 @@ def write_products(left: Sequence[float], right: Sequence[float], brace: bool = 
         for a, b in take_ends(list(zip(left, right, strict=True)))
     )
     return write_sum(terms, len(left), brace)
+
+
+def write_largest(left: Sequence[float], right: Sequence[float]) -> str:
+    """A sum of products in one line, with short numbers: the largest in size, and dots for all others."""
+    order = sorted(range(len(left)), key=lambda i: -abs(left[i] * right[i]))  # equal ones as they stand
+    terms = [_write_product(left[i], right[i]) for i in order[:_SHOWN_TERMS]]
+    return " + ".join([*terms, *([r"\dots"] if len(order) > len(terms) else [])])
+
+
+def _write_product(left: float, right: float) -> str:
+    one, other = (bracket_negative(format_short_latex(each)) for each in (left, right))
+    return f"{one}{other}" if other.startswith(r"\left") else rf"{one} \cdot {other}"

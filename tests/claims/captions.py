@@ -124,6 +124,22 @@ def _(scene, name):
     return Truth({"length": length(given + scene.own("output.dense.bias")), "recorded": length(recorded)})
 
 
+@oracle("outstanding component", "outstanding components")
+def _(scene, name):
+    sizes = np.abs(scene["embeddings.sum"][scene.token])
+    most = _ring(scene)[0]
+    relation = {"outstanding component": "LARGEST", "outstanding components": "HIGHEST"}[name]
+    values = {"component": most, "value": scene["embeddings.LayerNorm"][scene.token, most], "size": sizes[most]}
+    return Truth(values, relation, sizes, most)
+
+
+@oracle("chosen component")
+def _(scene):
+    sizes, chosen = np.abs(scene["embeddings.sum"][scene.token]), _ring(scene)[0]
+    assert sizes[chosen] < sizes.max()
+    return Truth({"component": chosen, "value": scene["embeddings.LayerNorm"][scene.token, chosen]})
+
+
 @oracle("ringed", "ringed of several")
 def _(scene, name):
     sizes = np.abs(scene["embeddings.sum"][scene.token])

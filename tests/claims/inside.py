@@ -195,21 +195,6 @@ def _(scene, _name):
     return Truth({"word": scene.name(scene.token)})
 
 
-@oracle("longest row", "no longer row")
-def _(scene, name):
-    rows = {
-        part: length(scene[f"embeddings.{table}"][scene.token])
-        for part, table in (
-            ("word", "word_embeddings"),
-            ("position", "position_embeddings"),
-            ("segment", "token_type_embeddings"),
-        )
-    }
-    most = max(rows, key=lambda part: rows[part])
-    relation = {"longest row": "LARGEST", "no longer row": "HIGHEST"}[name]
-    return Truth({"length": rows[most], "name": most}, relation, np.array([*rows.values()]), [*rows].index(most))
-
-
 @oracle("active neurons")
 def _(scene):
     before = scene.own("intermediate.dense")[scene.token]

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { isSameCell, matchAddress, readAddress, readTokens } from "../../bertviz_core/ui/components/shared/address.js";
+import { findTwin, isSameCell, matchAddress, readAddress, readPair, readTokens } from "../../bertviz_core/ui/components/shared/address.js";
 import { clamp, clampIndex } from "../../bertviz_core/ui/components/shared/clamp.js";
 
 test("an address is a path and an index for each axis", () => {
@@ -42,4 +42,16 @@ test("numbers and places are kept within bounds", () => {
   assert.deepEqual([-1, 0, 2.5, 9].map((value) => clamp(value, 0, 4)), [0, 0, 2.5, 4]);
   assert.deepEqual([-Infinity, -1, 1, 4, Infinity].map((index) => clampIndex(index, 4)), [0, 0, 1, 3, 3]);
   assert.equal(clamp(3, 5, 2), 5);
+});
+
+test("a number of a pair of tokens is of the same head's pair in every step, and of no other head's", () => {
+  const weights = "l.2.self.probs[head=0]";
+  assert.deepEqual(readPair(weights, "l.2.self.products[head=0,query=8,key=3]"), { query: 8, key: 3 });
+  for (const other of ["l.2.self.products[head=1,query=8,key=3]", "l.1.self.products[head=0,query=8,key=3]", "l.2.self.query[head=0,query=8,head_dim=3]"]) {
+    assert.equal(readPair(weights, other), null, other);
+  }
+  const map = "l.2.self.probs[head=0,query={y},key={x}]", score = "l.2.self.scores[head=0,query=8,key=3]";
+  assert.equal(findTwin(map, score), "l.2.self.probs[head=0,query=8,key=3]");
+  assert.equal(findTwin(map, "l.1.self.scores[head=0,query=8,key=3]"), "l.1.self.scores[head=0,query=8,key=3]");
+  assert.equal(findTwin("l.2.out.dense[token={y},hidden={x}]", "l.2.out.residual[token=1,hidden=2]"), "l.2.out.residual[token=1,hidden=2]");
 });

@@ -35,6 +35,22 @@ test("a line for each share that can be seen, as opaque as it is large", () => {
   assert.deepEqual(lines.strokes.map(({ line }) => line.classes.has("own")), [false, false, false, true, true, true]);
 });
 
+test("the pair whose number is explained has a bold line, a dashed one where its share is too small, and its key a frame", () => {
+  const { lines } = openLines({ of: "l.0.self.probs[head=1]" });
+  const marked = () => [
+    lines.strokes.filter(({ line }) => line.classes.has("here")).map(({ query, key }) => [query, key]),
+    lines.tokens.key.map((token) => token.classes.has("here")), Boolean(lines.svg.children.find((line) => line.classes.has("hint"))),
+  ];
+  lines.explain(["l.0.self.scores[head=1,query=6,key=5]", "l.0.self.query[head=1,query=6,head_dim=2]"]);
+  assert.deepEqual(marked(), [[[1, 0]], [true, false, false], false]);
+  lines.explain(["l.0.self.scores[head=1,query=7,key=6]"]); // a share of 0
+  assert.deepEqual(marked(), [[], [false, true, false], true]);
+  for (const way of [[], ["l.0.self.scores[head=0,query=6,key=5]"], ["l.0.self.scores[head=1,query=6,key=1]"]]) {
+    lines.explain(way);
+    assert.deepEqual(marked(), [[], [false, false, false], false]);
+  }
+});
+
 test("what is not shown of a token is told of that one, wherever it stands in the sentence", () => {
   const { lines } = openLines({ hidden: pack([0.125, 0.25, 0.5]) });
   const told = [0, 1, 2].map((place) => {

@@ -115,7 +115,7 @@ test("Escape closes the drawer, unless something lies over the page or is writte
   document.activeElement = document.body;
   assert.ok(goBack().defaultPrevented);
   assert.deepEqual(sent, [["close", true]]);
-  assert.deepEqual(explained.at(-1), { cell: "", operands: [] }); // at once, before the server says so
+  assert.deepEqual(explained.at(-1), { cell: "", operands: [], way: [] }); // at once, before the server says so
   goBack();
   assert.equal(sent.length, 1);
   clock.pass(1100);
@@ -152,8 +152,12 @@ test("without an open drawer Escape is not ours", () => {
 
 test("the explained cell is said to all, and the address to the history", () => {
   const address = { page: "attention", pages: [], query: {} };
-  const { explained, told, show, listener } = open({ cell: "a[token=1]", operands: ["b[token=1]"], address });
-  assert.deepEqual([explained, told], [[{ cell: "a[token=1]", operands: ["b[token=1]"] }], [address]]);
+  const way = ["z[token=1]", "a[token=1]"];
+  const { explained, told, show, listener, document } = open({ cell: "a[token=1]", operands: ["b[token=1]"], way, address });
+  const said = { cell: "a[token=1]", operands: ["b[token=1]"], way };
+  assert.deepEqual([explained, told], [[said], [address]]);
+  document.dispatchEvent(new CustomEvent("bv-asks")); // a component that was drawn later
+  assert.deepEqual(explained, [said, said]);
   const turn = show({ cell: "c[token=1]", address });
   listener.close(turn - 1); // which another one has followed
   assert.equal(told.at(-1), address);

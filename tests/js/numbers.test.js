@@ -30,6 +30,10 @@ test("a number of a calculation, and a count", () => {
   for (const [count, text] of CASES.count) assert.equal(numbers.writeCount(count), text);
 });
 
+test("the numbers of a column have the same decimals", () => {
+  for (const [form, values, texts] of CASES.column) assert.deepEqual(numbers.writeColumn(values.map(read), form), texts.map(percent));
+});
+
 test("what is not there is a dash", () => {
   assert.deepEqual([undefined, null].map(numbers.writeNumber), ["–", "–"]);
 });

@@ -117,3 +117,16 @@ test("a finger's first touch of a small cell chooses it, whatever was touched be
   assert.match(said.at(-1), /tap again to explain$/);
   assert.deepEqual([tap(2, 3), explained], [1, ["p[head=1,query=2,key=3]"]]);
 });
+
+test("a map of weights rings the weight of the pair whose score is explained, and of no other head's", () => {
+  const { plot, listener } = openPlot();
+  const rings = (cell) => {
+    listener.data = { cell, token: 1 };
+    plot.draw();
+    return plot.marks.children.filter(({ classes }) => classes.has("bv-ring")).map(({ style }) => [style.left, style.top]);
+  };
+  const own = rings("p[head=1,query=2,key=1]");
+  assert.equal(own.length, 1);
+  assert.deepEqual(rings("r[head=1,query=2,key=1]"), own);
+  assert.deepEqual([rings("r[head=0,query=2,key=1]"), rings("q[head=1,query=2,head_dim=1]")], [[], []]);
+});

@@ -78,7 +78,8 @@ test("the number that a link explains comes into view also where a table has it,
     const [app, number, by] = [makeElement(), makeElement("button"), []];
     Object.defineProperty(number, "parentElement", { value: null });
     number.box = { left: 0, width: 40, top, height: 20 };
-    app.querySelectorAll = (selector) => (selector.includes(`[data-cell="${CSS.escape("a[token=0]")}"]`) ? [number] : []);
+    number.dataset.cell = "a[token=0]";
+    app.querySelectorAll = (selector) => (selector.includes(`[data-cell^="${CSS.escape("a[")}"]`) ? [number] : []);
     document.scrollingElement.scrollBy = ({ top: far }) => by.push(far);
     const wanted = new Wanted();
     wanted.want("a[token=0]");

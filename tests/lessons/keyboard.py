@@ -90,7 +90,8 @@ class Keyboard:
         self.press("F6")
         role = self.read_focus("role")
         if role == "application":
-            self.go(said, lambda: _read_places(self.page.locator(".bv-live").inner_text()), len(scene.tokens))
+            live = self.page.locator(".bv-live")
+            self.go(said, lambda: _read_pair(live.inner_text(), scene.tokens), len(scene.tokens))
         elif role == "gridcell":
             self.go(said, lambda: _read_places(self.read_focus("aria-label")), scene.model.config.num_attention_heads)
         elif role == "radio":
@@ -126,6 +127,19 @@ class Keyboard:
             missing = value - float(self.read_focus("value"))
             self.press(*[keys[missing < 0]] * int(abs(missing) / size + 0.5))
         self.app.settle()
+
+
+def _read_pair(said, tokens):
+    """The positions of two tokens with which it begins, of which a number stands before those that occur twice:
+    `as, [MASK]: 0.3`, `5 do, 9 do: 0.3`."""
+    names = said.rpartition(": ")[0]
+    pairs = ((_find(names[: at.start()], tokens), _find(names[at.end() :], tokens)) for at in re.finditer(", ", names))
+    return next((pair for pair in pairs if None not in pair), None) or _read_places(said)
+
+
+def _find(name, tokens):
+    number = re.match(r"(\d+) ", name)
+    return int(number[1]) if number else tokens.index(name) if name in tokens else None
 
 
 def _read_places(said):

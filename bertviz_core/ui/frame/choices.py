@@ -13,6 +13,7 @@ from bertviz_core.ui.frame.keys import (
     AGAINST,
     CHANGES,
     HEAD,
+    KEY_TOKEN,
     LAYER,
     MODEL,
     OF_TOKENS,
@@ -26,7 +27,7 @@ from bertviz_core.ui.frame.keys import (
     WITH,
     Key,
 )
-from bertviz_core.ui.frame.walked import note_moved, read_explained, write_walk
+from bertviz_core.ui.frame.walked import note_moved, read_explained, read_walk, write_walk
 
 _AGAIN = Key("again", False)  # whether a widget of a fragment changed more than that
 
@@ -72,6 +73,14 @@ def choose_head(layer: int, head: int) -> None:
         moved = cell.move(layer, head)
         open_drawer([moved])
         note_moved(None if moved == cell else moved)
+
+
+def choose_key(position: int) -> None:
+    """Look at another key. Whoever explains a number of a pair, or has walked on from one, gets that of this key."""
+    choose({KEY_TOKEN: str(position)})
+    pairs = [cell for cell in read_walk() if isinstance(cell, Address) and {"query", "key"} <= cell.at.keys()]
+    if pairs:
+        open_drawer([pairs[-1].fix(key=position)])
 
 
 def choose_token(position: int) -> None:

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import streamlit as st
 
+from bertviz_core.analysis.labels import is_numbered
 from bertviz_core.formula.address import Address
+from bertviz_core.formula.texts import write_count
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame.keys import KEY_TOKEN
@@ -55,22 +57,40 @@ class Numbers:
         return f'<i><b style="left:{left:.2f}%;width:{part * whole:.2f}%;background:{color}"></b></i>'
 
 
-def show_rows(trace: Trace, what: str, tokens: Sequence[int], columns: Sequence[Numbers], chosen: int) -> None:
+def show_rows(
+    trace: Trace,
+    what: str,
+    tokens: Sequence[int],
+    columns: Sequence[Numbers],
+    chosen: int,
+    first: Sequence[int] | None = None,
+) -> None:
     """Show a row a token; a click on a token chooses it as the key.
 
-    what: the name of the rows; chosen: the token whose row is marked.
+    what: the name of the rows; chosen: the token whose row is marked; first: those that a low window shows beside it,
+    the others when they are asked for.
     """
     st.html(_STYLE)
     names = (f"<b>{escape(column.name)}</b><br><small>{escape(column.about)}</small>" for column in columns)
     rows = zip(tokens, *(column.write() for column in columns), strict=True)
-    body = (
-        table_html.write_row(_name(trace, i, i == chosen), cells, "bv-picked" if i == chosen else "")
+    late = [] if first is None else [i for i in tokens if i not in first and i != chosen]
+    body = [
+        table_html.write_row(
+            _name(trace, i, i == chosen), cells, "bv-picked" if i == chosen else "bv-late" * (i in late)
+        )
         for i, *cells in rows
-    )
+    ]
+    body += [_offer_more(len(late), 1 + len(columns))] if late else []
     table = table_html.write_table(table_html.write_heads((escape(what), *names)), body)
     st.html(table_html.write_region(escape(f"Table by {what}"), table, "bv-aligned"))
 
 
+def _offer_more(count: int, columns: int) -> str:
+    offered = write_count(count, "more row")
+    button = f'<button data-more="rows">{offered}</button>'
+    return f'<tr class="bv-more"><td colspan="{columns}">{button}</td></tr>'
+
+
 def _name(trace: Trace, token: int, marked: bool) -> str:
     does = f'data-choose="{KEY_TOKEN.name}={token}" aria-pressed="{str(marked).lower()}"'
-    return render_token(trace, token, does=does, before=f"<small>{token}</small> ")
+    return render_token(trace, token, does=does, before=f"<small>{token}</small> " * is_numbered(trace, token))

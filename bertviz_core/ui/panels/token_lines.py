@@ -6,8 +6,9 @@ import base64
 
 import numpy as np
 
-from bertviz_core.analysis.labels import describe_token
+from bertviz_core.analysis.labels import describe_token, is_numbered
 from bertviz_core.analysis.token_lines import Links
+from bertviz_core.formula.address import Address
 from bertviz_core.ui.components.colors import list_colors
 from bertviz_core.ui.components.loading import load_component
 from bertviz_core.ui.frame import choices, state
@@ -20,20 +21,31 @@ _CAPTIONS = {"query": "asks", "key": "answers"}
 _lines = load_component("token_lines")
 
 
-def show_lines(view: View, shown: Links, *, full: float = 1.0, top: int = 0, row: int = 22, whole: bool = True) -> None:
+def show_lines(
+    view: View,
+    shown: Links,
+    *,
+    of: Address | None = None,
+    full: float = 1.0,
+    top: int = 0,
+    row: int = 22,
+    whole: bool = True,
+) -> None:
     """Draw links; a click on a token chooses it.
 
-    full: the weight whose line is opaque; top, row: pixels above the first token, and of each; whole: each query's
-    weights sum to 1, so that the rest of them is told.
+    of: the head whose weights they are, where they are one's: the pair that is explained is then marked; full: the
+    weight whose line is opaque; top, row: pixels above the first token, and of each; whole: each query's weights sum
+    to 1, so that the rest of them is told.
     """
     _lines(
         key=_LINES.name,
         data={
-            "query": [describe_token(view.trace, i) for i in shown.queries],
-            "key": [describe_token(view.trace, i) for i in shown.keys],
+            "query": [_describe(view, i) for i in shown.queries],
+            "key": [_describe(view, i) for i in shown.keys],
             "shares": _pack(shown.weights),
             "hidden": _pack(shown.hidden if whole else np.zeros(len(shown.queries))),
             "part": _is_part(view, shown),
+            "of": str(of or ""),
             "chosen": view.chosen.token,
             "captions": _CAPTIONS,
             "full": full,
@@ -43,6 +55,10 @@ def show_lines(view: View, shown: Links, *, full: float = 1.0, top: int = 0, row
         },
         on_token_change=state.on_event(_LINES, "token", choices.choose_token, state.is_number),
     )
+
+
+def _describe(view: View, i: int) -> dict[str, object]:
+    return {**describe_token(view.trace, i), "numbered": is_numbered(view.trace, i)}
 
 
 def _is_part(view: View, shown: Links) -> bool:

@@ -10,19 +10,21 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.add_norm import ATTENTION, SHOWN, SUBLAYERS, Sums, measure_sums
+from bertviz_core.analysis.add_norm import ATTENTION, SHOWN, SUBLAYERS, Sums, adds_input, measure_sums, name_direction
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, say
 from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.triangle import draw_triangle
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_degrees, format_short
+from bertviz_core.formula.numbers import format_degrees, format_short, write_column
 from bertviz_core.formula.steps import NORM, RESIDUAL, Step
 from bertviz_core.formula.texts import name_token
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import state, style, url
 from bertviz_core.ui.frame.keys import WHERE
 from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.lesson import is_covered
+from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.card import Heading, open_card
@@ -33,18 +35,13 @@ from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.panels.said import tell_degrees, tell_short, tell_shown, tell_token
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.panels.worked import LENGTH
+from bertviz_core.ui.walk.worked_lengths import find_length
+from bertviz_core.ui.walk.worked_out import find_angle
 
 _MODULES = {name: module for module, name in SUBLAYERS.items()}  # as the URL has them
 _KINDS = {ATTENTION: "attention"}  # the other one is the feed-forward network's
 _ROW = 22  # pixels of a row
 _STYLE = read_css(Path(__file__).with_name("add_norm.css"))
-_WORDS = (
-    (25, "almost the same way"),
-    (84, "partly the same way"),
-    (95, "almost a right angle"),
-    (155, "partly against it"),
-    (181, "almost the opposite way"),
-)
 
 
 @dataclass(frozen=True)
@@ -82,18 +79,25 @@ def write_headline(view: View) -> Said:
     return say(told, Claim("adds at", ", at **{angle}**: {way}", {"angle": tell_degrees(angle), "way": way}))
 
 
-def name_direction(angle: float) -> str:
-    """An angle of 0 to 180 degrees in words; one way for all that are written alike."""
-    return next(words for end, words in _WORDS if round(angle) <= end)
-
-
 def show_sums(view: View) -> None:
     """The lead: was and added end to end, and the sum, for every token; beside it the chosen one's triangle."""
+    _offer_number(view)
     every, own = st.columns([17, 11.6], gap="small")
     with every:
         _show_lengths(view)
     with own:
         _show_triangle(view)
+
+
+def _offer_number(view: View) -> None:
+    """The drawer begins with the headline's angle; where there is none, with the length of what is added."""
+    if is_covered("headline"):
+        return
+    module, token = Address.in_layer(view.chosen.layer, read_where()), view.chosen.token
+    if adds_input(view.trace, module) and math.isfinite(_measure_triangle(view)[-1]):
+        offer_number(find_angle(module.enter("residual").fix(token=token)))
+    else:
+        offer_number(find_length(module.enter("dense").fix(token=token)))
 
 
 def _find_residual(view: View) -> Address:
@@ -205,7 +209,9 @@ def _render_sums(view: View, sums: Sums, shown: Sequence[int], inks: Sequence[In
         f'<th scope="col" style="color:{inks[0].text}">was</th><th scope="col" style="color:{inks[1].text}">added</th>'
         f'<th scope="col" style="color:{inks[2].text}">sum</th><th scope="col">angle</th>'
     )
-    table = table_html.write_table(heads, (_render_row(view, sums, i) for i in shown))
+    lengths = (write_column(each[list(shown)].tolist(), "short") for each in (sums.was, sums.added, sums.total))
+    rows = (_render_row(view, i, written, float(sums.angles[i])) for i, *written in zip(shown, *lengths, strict=True))
+    table = table_html.write_table(heads, rows)
     return table_html.write_region("Lengths by token", table, "bv-sums", picture=True)
 
 
@@ -224,10 +230,10 @@ def _draw_bars(sums: Sums, shown: Sequence[int], inks: Sequence[Ink]) -> str:
     return write_picture(1000, (len(shown) + 1) * _ROW, "".join(drawn), stretched=True)
 
 
-def _render_row(view: View, sums: Sums, i: int) -> str:
-    was, added, total, angle = (float(each[i]) for each in (sums.was, sums.added, sums.total, sums.angles))
+def _render_row(view: View, i: int, lengths: Sequence[str], angle: float) -> str:
+    """A token's row. lengths: of what it was, of what is added, and of the sum, as they are written."""
     dial = f'<i class="bv-dial" style="--turn:{-angle:.1f}deg"></i>' if math.isfinite(angle) else ""
-    inside = ("", *map(format_short, (was, added, total)), f"{format_degrees(angle)}{dial}")
+    inside = ("", *lengths, f"{format_degrees(angle)}{dial}")
     name = style.render_token_name(view.trace, i)
     here = "bv-here" if i == view.chosen.token else ""
     return table_html.write_row(name, table_html.write_cells(inside), here)

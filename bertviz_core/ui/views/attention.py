@@ -10,15 +10,15 @@ import streamlit as st
 from bertviz_core.analysis.attention import find_block_maxima, locate_block_maxima
 from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
 from bertviz_core.analysis.heads import are_shares, measure_entropy
-from bertviz_core.analysis.labels import label_tokens
+from bertviz_core.analysis.labels import label_tokens, tell_tokens_apart
 from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.openings import find_other_words, open_key
-from bertviz_core.analysis.ranking import MASKED, center_range
+from bertviz_core.analysis.ranking import MASKED, center_range, rank_top
 from bertviz_core.analysis.token_lines import Links, choose_strongest
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.weights import draw_overview, draw_weights, has_room, measure_row, measure_top, write_shares
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_number, format_percent, format_short
+from bertviz_core.formula.numbers import format_number, format_percent, format_short, write_column
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.keys import KEY_TOKEN
@@ -45,8 +45,8 @@ from bertviz_core.ui.walk.worked_out import find_entropy
 
 WHOLE, WINDOW = 64, 24  # tokens of a matrix that is drawn whole; around the chosen one, where there are more
 BLOCKS = 64  # on each side of the overview of a long input
-_NOWHERE = -1  # a key that is not framed
 LINES, STRONGEST = 16, 5  # tokens on each side of the lines; keys of each query, where not all tokens are drawn
+_LOW_ROWS = 4  # keys whose rows a low window shows
 _LINES_PAD = 6  # pixels around the lines and their captions
 _SEE = {
     "products": "Dot products of every query and every key",
@@ -84,8 +84,7 @@ def choose_key(view: View) -> tuple[int, str]:
 def show_weights(view: View, key: int) -> None:
     """The chosen head's attention weights as a matrix, and beside it as lines from token to token."""
     address, see = locate(view, "probs"), "Attention weights"
-    hidden = is_covered("headline")  # what points to the answer
-    chart, note = draw_difference_chart(view, address, ATTENTION) or _draw_weights(view, _NOWHERE if hidden else key)
+    chart, note = draw_difference_chart(view, address, ATTENTION) or _draw_weights(view)
     cell = locate(view, "probs", query=view.chosen.token, key=key)
     with open_step_card(view, address, see, _tell_written(view), worked=cell):
         drawn, lines = st.columns([3, 2], gap="medium")
@@ -104,7 +103,7 @@ def _choose_window(view: View) -> range:
     return center_range(view.chosen.token, total if total <= WHOLE else WINDOW, total)
 
 
-def _draw_weights(view: View, key: int) -> tuple[Chart, str]:
+def _draw_weights(view: View) -> tuple[Chart, str]:
     address, window, token = locate(view, "probs"), _choose_window(view), view.chosen.token
     total, row = len(view.trace.tokens), read_row(view, "probs")
     shown = view.trace[address][window.start : window.stop, window.start : window.stop]
@@ -112,11 +111,11 @@ def _draw_weights(view: View, key: int) -> tuple[Chart, str]:
     end = 1.0 if total <= WHOLE else float(shown[real].max(initial=0.0)) or 1.0
     chart = draw_weights(
         shown,
-        label_tokens(view.trace, window),
+        tell_tokens_apart(view.trace, window),
         window.start,
         view.colors,
         end=end,
-        at=(token, key),
+        query=token,
         texts=write_shares(row, window),
     )
     weights = view.trace[address]
@@ -167,8 +166,8 @@ def _show_lines(view: View) -> None:
     )
     full = 1.0 if len(trace.tokens) <= WHOLE else float(np.nanmax(shown.weights, initial=0.0)) or 1.0
     row = measure_row(len(shown.queries))
-    top = measure_top(label_tokens(trace, _choose_window(view))) - row - _LINES_PAD
-    show_lines(view, shown, full=full, top=top, row=row)
+    top = measure_top(tell_tokens_apart(trace, _choose_window(view))) - row - _LINES_PAD
+    show_lines(view, shown, of=locate(view, "probs"), full=full, top=top, row=row)
     said = tell_pass(view)
     if not few and weights.any():
         said += (
@@ -240,7 +239,8 @@ def show_steps(view: View, key: int, reason: str) -> None:
 
 def _show_steps(view: View, shown: list[int], key: int) -> None:
     rows = {name: read_row(view, name) for name in ("products", "scaled", "scores", "probs")}
-    show_rows(view.trace, "key", shown, _list_steps(view, shown, rows), key)
+    first = [shown[i] for i in rank_top(rows["probs"][shown], _LOW_ROWS)]
+    show_rows(view.trace, "key", shown, _list_steps(view, shown, rows), key, first)
     if told := _render_entropy(view):
         st.html(told)
 
@@ -278,14 +278,14 @@ def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> li
     )
     return [
         Numbers(
-            "1 · Dot product", multiplied, [format_short(x) for x in products], cells["products"], products, end, color
+            "1 · Dot product", multiplied, write_column(products, "short"), cells["products"], products, end, color
         ),
-        Numbers("2 · Scaled", divided, [format_short(x) for x in scaled], cells["scaled"], scaled, end, color),
+        Numbers("2 · Scaled", divided, write_column(scaled, "short"), cells["scaled"], scaled, end, color),
         Numbers("3 · Mask", masked, masks, cells["scores"]),
         Numbers(
             "4 · Softmax",
             tell_way(view, row, softmax) if tell_replaced(view) else softmax,
-            [format_percent(x) for x in weights],
+            write_column(weights, "percent"),
             cells["probs"],
             weights,
             1.0,

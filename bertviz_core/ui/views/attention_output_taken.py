@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,12 +13,11 @@ from bertviz_core.analysis.attention import choose_shown, share_sum, weigh_value
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.analysis.layers import compute_norms
-from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.analysis.token_attention import Taken, measure_taken
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.taken import BarColumn, Squares, draw_bar_columns, draw_taken_squares
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_latex, format_percent, format_short
+from bertviz_core.formula.numbers import Form, format_latex, write_column
 from bertviz_core.formula.steps import ATTENTION, VALUE
 from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.programs.names import CONTEXT, SELF_ATTENTION
@@ -29,6 +28,7 @@ from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.passes import show_passes_chart
 from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.panels.said import tell_others, tell_percent, tell_short, tell_token
+from bertviz_core.ui.walk.worked_lengths import find_length, find_taken
 
 SHOWN = 16  # tokens, at most, that are drawn
 _LITTLE = 0.5  # part of a full share above which a weight is not worth a contrast
@@ -200,14 +200,13 @@ def _show_one(view: View, found: Bringing) -> None:
     """The chosen head, as columns of bars."""
     token, own = name_token(view.trace.tokens, view.chosen.token), SELF_ATTENTION.in_layer(view.chosen.layer)
     context = view.trace.step(own.enter("context"))
-    column = found.head * found.parts.shape[1] + find_strongest(found.parts.sum(axis=0))
-    cell = Address(context.address).fix(token=view.chosen.token, concat=column)
+    weights = own.enter("probs").fix(head=found.head, query=view.chosen.token)
     heading = Heading(
         f"What {token} takes from each token",
         f"head {found.head}: weight × length of value",
         _write_formula(view, found),
         context.source,
-        cell,
+        find_taken(weights.fix(key=found.best)),
         _write_worked(view, found),
     )
     with open_card(view, VALUE, heading, f"from {own.enter('probs')} and {own.enter('value')}"):
@@ -243,8 +242,6 @@ def _list_rows(view: View, found: Bringing) -> list[str]:
 def _draw_one(view: View, found: Bringing) -> Chart:
     names = _list_rows(view, found)
     shares, rest = share_sum(found.parts), len(names) > len(found.shown)
-    own = SELF_ATTENTION.in_layer(view.chosen.layer)
-    weights = own.enter("probs").fix(head=found.head, query=view.chosen.token)
     total = float(np.linalg.norm(found.parts.sum(axis=0)))
     attention, value = view.colors.kinds[ATTENTION], view.colors.kinds[VALUE]
 
@@ -260,16 +257,16 @@ def _draw_one(view: View, found: Bringing) -> Chart:
     others = np.delete(found.parts, found.shown, axis=0).sum(axis=0)
     taken = collect(found.taken[found.head], float(np.linalg.norm(others)), np.nan)
     part = collect(shares, leave_out(shares), np.nan)
-    sums = format_percent(found.sum_of_weights), "", format_short(total), format_percent(1.0 if total else 0.0)
+    sums = found.sum_of_weights, np.nan, total, 1.0 if total else 0.0
     longest = max(found.found.longest, float(found.found.lengths[:, found.shown].max()))
-    cells = [str(weights.fix(key=key)) for key in found.shown] + [""] * (1 + rest)
+    given, long, brought = _list_cells(view, found, 1 + rest)
     return draw_bar_columns(
         [*names, "sum"],
         [
-            BarColumn("weight", weight, _write(weight, format_percent, sums[0]), attention, 1.0, cells, percent=True),
-            BarColumn("× length of value", length, _write(length, format_short, sums[1]), value, longest),
-            BarColumn("= is taken", taken, _write(taken, format_short, sums[2]), value),
-            BarColumn("along the sum", part, _write(part, format_percent, sums[3]), value, percent=True),
+            BarColumn("weight", weight, _write(weight, "percent", sums[0]), attention, 1.0, given, percent=True),
+            BarColumn("× length of value", length, _write(length, "short", sums[1]), value, longest, long),
+            BarColumn("= is taken", taken, _write(taken, "short", sums[2]), value, None, brought),
+            BarColumn("along the sum", part, _write(part, "percent", sums[3]), value, percent=True),
         ],
         view.colors,
         marked=[found.shown.index(found.best)],
@@ -277,9 +274,21 @@ def _draw_one(view: View, found: Bringing) -> Chart:
     )
 
 
-def _write(numbers: np.ndarray, form: Callable[[float], str], last: str) -> list[str]:
-    """Numbers as texts, nothing for what is none. last: in place of the last one's."""
-    return [*("" if np.isnan(x) else form(x) for x in numbers[:-1]), last]
+def _list_cells(view: View, found: Bringing, sums: int) -> tuple[list[str], list[str], list[str]]:
+    """Of every drawn token its weight, the length of its value, and what is taken. sums: rows behind these."""
+    own = SELF_ATTENTION.in_layer(view.chosen.layer)
+    weights = [own.enter("probs").fix(head=found.head, query=view.chosen.token, key=key) for key in found.shown]
+    values = [own.enter("value").fix(head=found.head, key=key) for key in found.shown]
+    columns = weights, map(find_length, values), map(find_taken, weights)
+    given, long, brought = ([*map(str, column), *[""] * sums] for column in columns)
+    return given, long, brought
+
+
+def _write(numbers: np.ndarray, form: Form, last: float) -> list[str]:
+    """A column of numbers as texts, nothing for what is none. last: in place of the last one."""
+    every = np.append(numbers[:-1], last)
+    known = iter(write_column(every[~np.isnan(every)].tolist(), form))
+    return ["" if np.isnan(x) else next(known) for x in every]
 
 
 def _draw_every(view: View, found: Bringing) -> Chart:

@@ -6,7 +6,6 @@ import numpy as np
 
 from bertviz_core.analysis.add_norm import normalize_with, read_epsilon
 from bertviz_core.analysis.claims import Claim, Part, Said, say, say_largest
-from bertviz_core.analysis.layers import compute_norms
 from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.formula.address import Address
@@ -28,26 +27,31 @@ NORM = Address("embeddings.LayerNorm")
 
 
 def write_headline(view: View) -> Said:
-    """Which of the three summands is the longest at the chosen token."""
-    lengths = {name: measure_length(view, part) for name, part in PARTS.items() if name != "sum"}
-    row, names = np.array(list(lengths.values())), list(lengths)
-    longest = int(row.argmax())
-    parts = {"length": tell_number(row[longest]), "name": Part(names[longest])}
+    """At which component the three rows' sum is largest in size, and what LayerNorm makes of it there."""
     start = Claim(
         "three rows",
         "What stands for {word} at the start? Three rows, added; ",
         {"word": tell_token(view.trace.tokens, view.chosen.token)},
     )
-    return say(
-        start,
-        say_largest(
-            ("longest row", "the longest is the **{name}**: **{length}**"),
-            ("no longer row", "none is longer than the **{name}**: **{length}**"),
-            parts,
-            row,
-            (longest,),
+    return say(start, _tell_outstanding(view), _tell_replaced(view))
+
+
+def _tell_outstanding(view: View) -> Said:
+    """The number that the drawer begins with: the ringed component, and whether it is where the sum is largest."""
+    component, sizes = find_ringed(view), np.abs(_read_sum(view))
+    value = tell_number(float(view.trace[NORM.fix(token=view.chosen.token, hidden=component)]))
+    parts = {"component": Part(component), "value": value, "size": tell_number(sizes[component])}
+    if sizes[component] < sizes.max():
+        return say(Claim("chosen component", "component {component} becomes **{value}**", parts))
+    return say_largest(
+        ("outstanding component", "component {component} stands out and becomes **{value}**"),
+        (
+            "outstanding components",
+            "nowhere is the sum larger than at component {component}, which becomes **{value}**",
         ),
-        _tell_replaced(view),
+        parts,
+        sizes,
+        (component,),
     )
 
 
@@ -56,11 +60,6 @@ def _tell_replaced(view: View) -> Said:
     if is_put(view.trace, PARTS["sum"].fix(token=view.chosen.token)):
         return say("; but a change puts other numbers into the sum")
     return say("; but a change puts other numbers into what LayerNorm makes of it" if _is_norm_put(view) else "")
-
-
-def measure_length(view: View, part: Address) -> float:
-    """The length of the chosen token's vector in one of PARTS."""
-    return float(compute_norms(view.trace[part.fix(token=view.chosen.token)][None])[0])
 
 
 def read_component(view: View, remarks: list[str]) -> int | None:

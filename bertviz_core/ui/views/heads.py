@@ -154,8 +154,7 @@ def _draw_one(view: View, address: Address) -> tuple[Chart, str]:
         return chart, note if view.trace[address].any() else f"{ALL_ZERO} {note}"
     weights, token = view.trace[address], view.chosen.token
     texts = write_shares(weights[token], range(len(tokens)))
-    at = (token, int(weights[token].argmax()))
-    chart = draw_weights(weights, tokens, 0, view.colors, end=1.0, at=at, texts=texts, high=_HIGH)
+    chart = draw_weights(weights, tokens, 0, view.colors, end=1.0, query=token, texts=texts, high=_HIGH)
     return chart.offer(picks.pick_matrix(view.trace, address)), "" if weights.any() else ALL_ZERO
 
 

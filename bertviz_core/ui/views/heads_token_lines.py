@@ -50,7 +50,8 @@ def _show_lines(view: View, probs: np.ndarray) -> None:
     if not shown.weights.size:
         st.info("No tokens are left to draw: show the special tokens, or choose another pair of sentences.")
         return
-    show_lines(view, shown, whole=over != MAX)
+    of = ATTENTION_WEIGHTS.in_layer(view.chosen.layer).fix(head=view.chosen.head) if over == HEAD else None
+    show_lines(view, shown, of=of, whole=over != MAX)
     st.caption(f"{tell_pass(view)}{_note_left_out(trace, shown, over)}")
 
 

@@ -21,7 +21,7 @@ from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.told import Told, offer_number, offer_teller
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.views.heads_ablation import find_base
-from bertviz_core.ui.walk.card import Card, Cell, Row, Table
+from bertviz_core.ui.walk.card import Card, Cell, Row, Table, write_cell
 from bertviz_core.ui.walk.line import Line
 from bertviz_core.ui.walk.pictures import Piece, draw_waterfall
 from bertviz_core.ui.walk.worked_number import WorkedOut
@@ -150,9 +150,9 @@ def _make_row(base: Trace, where: Address, scores: tuple[float, float], own: boo
     return Row(
         (
             Cell(base.model.tokenizer.name(where.at["vocab"]), where),
-            Cell(format_number(one), where),
-            Cell(format_number(other)),
-            Cell(format_number(other - one)),
+            write_cell(one, where),
+            write_cell(other),
+            write_cell(other - one),
         ),
         other - one,
         own=own,

@@ -27,7 +27,7 @@ from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.second import WITH_CHANGES, reads_sentence
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.views.patch_both import DIRECTION, LOSE, OF_WORDS, RESTORE, Both, tell_measured
-from bertviz_core.ui.walk.card import WORD, Card, Cell, Row, Table
+from bertviz_core.ui.walk.card import WORD, Card, Cell, Row, Table, write_share
 from bertviz_core.ui.walk.line import Line
 from bertviz_core.ui.walk.worked_out import WorkedOut
 
@@ -147,7 +147,7 @@ def _list_words(both: Both, patched: Trace) -> Table | None:
     best = [i for i in rank_top(np.sum(rows, axis=0), _WORDS) if i not in measured][: _WORDS - len(measured)]
     listed = [
         Row(
-            (Cell(tokenizer.name(i), look=WORD), *(Cell(format_percent(float(row[i]))) for row in rows)),
+            (Cell(tokenizer.name(i), look=WORD), *(write_share(float(row[i])) for row in rows)),
             own=i in measured,
         )
         for i in [*measured, *best]

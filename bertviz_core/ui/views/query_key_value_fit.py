@@ -8,7 +8,7 @@ import streamlit as st
 from bertviz_core.analysis.attention import Angles
 from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.figures.thumbnails import draw_thumbnail
-from bertviz_core.formula.numbers import format_number, format_percent, format_short
+from bertviz_core.formula.numbers import format_number, write_column
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.frame import site
 from bertviz_core.ui.frame.view import View
@@ -18,7 +18,8 @@ from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.passes import show_passes
 from bertviz_core.ui.panels.put import tell_way
 from bertviz_core.ui.views.query_key_value import Place, locate, locate_products, measure_fit, read_word
-from bertviz_core.ui.walk.worked_out import find_angle, find_length
+from bertviz_core.ui.walk.worked_lengths import find_length
+from bertviz_core.ui.walk.worked_out import find_angle
 
 FITTING = 16  # keys in order of fit
 
@@ -81,7 +82,7 @@ def _list_fit(view: View, shown: list[int], terms: np.ndarray, parts: Angles) ->
         Numbers(
             "Dot product",
             tell_way(view, locate_products(view), "their sum: how well it fits"),
-            [format_short(x) for x in dots],
+            write_column(dots, "short"),
             fits,
             dots,
             max(map(abs, dots)),
@@ -96,13 +97,13 @@ def _list_fit(view: View, shown: list[int], terms: np.ndarray, parts: Angles) ->
         Numbers(
             "Length",
             "of k",
-            [format_short(float(parts.key_norms[i])) for i in shown],
+            write_column([float(parts.key_norms[i]) for i in shown], "short"),
             [find_length(locate(view, "key").fix(key=i)) for i in shown],
         ),
         Numbers(
             "Weight",
             tell_way(view, locate(view, "probs", view.chosen.token), "after scaling and softmax"),
-            [format_percent(float(weights[i])) for i in shown],
+            write_column([float(weights[i]) for i in shown], "percent"),
             gives,
             [float(weights[i]) for i in shown],
             1.0,

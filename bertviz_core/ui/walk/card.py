@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import dropwhile, zip_longest
+from typing import get_args
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from bertviz_core.analysis.claims import Part, Said
 from bertviz_core.analysis.naming import BOUNDS, find_noun
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN_AXES
-from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.numbers import Form, write_column, write_one, write_recorded
 from bertviz_core.formula.texts import write_count
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.walk.line import Line
@@ -32,11 +33,13 @@ _BAR = 34  # pixels of the longest bar
 @dataclass(frozen=True)
 class Cell:
     """What stands in one cell of a table. step: the number that it opens, if any; look: the class of what is no
-    number, WORD or SIGN."""
+    number, WORD or SIGN; value: the number itself, which is written as those above and below it are, in this form."""
 
     text: str
     step: Address | None = None
     look: str = ""
+    value: float | None = None
+    form: Form = "number"
 
 
 @dataclass(frozen=True)
@@ -94,9 +97,24 @@ def count(amount: int, one: str = "") -> Part:
 
 
 def number(trace: Trace, where: Address) -> Cell:
-    """An operand's own number, which one can walk on to."""
+    """An operand's own number, which one can walk on to. An id, or another whole one, names something: no commas."""
     value = trace[where].item()
-    return Cell(format_number(value), where)
+    return Cell(write_recorded(value), where) if isinstance(value, int) else write_cell(value, where)
+
+
+def write_cell(value: float, step: Address | None = None, form: Form = "number") -> Cell:
+    """A number in a column of such ones. step: the number that it opens, if any."""
+    return Cell(write_one(value, form), step, value=value, form=form)
+
+
+def write_share(value: float, step: Address | None = None) -> Cell:
+    """A part of a whole, as a percentage."""
+    return write_cell(value, step, "percent")
+
+
+def write_short(value: float) -> Cell:
+    """A number where there is little room."""
+    return write_cell(value, form="short")
 
 
 def lead(trace: Trace, where: Address, columns: int) -> Row:
@@ -125,6 +143,7 @@ def render_table(table: Table) -> str:
 
     For the keyboard the table is one stop, its first row.
     """
+    table = _line_up(table)
     longest = max((abs(row.amount) for row in table.rows if row.amount is not None), default=0.0)
     looks = [cell.look for cell in table.rows[0].cells] if table.rows else []
     head = "".join(_render_title(title, look) for title, look in zip_longest(table.columns, looks, fillvalue=""))
@@ -141,6 +160,19 @@ def render_table(table: Table) -> str:
         f'<table class="bv-operands"><thead><tr>{head}</tr></thead>'
         f"<tbody data-roving>{''.join(rows)}{more}{ends}</tbody></table>"
     )
+
+
+def _line_up(table: Table) -> Table:
+    """The same with one precision in every column of numbers, so that their decimal points stand below each other."""
+    rows = [[*row.cells] for row in (*table.rows, *table.ends)]
+    for place in range(len(table.columns)):
+        for form in get_args(Form):
+            values = {i: row[place].value for i, row in enumerate(rows) if place < len(row) and row[place].form == form}
+            known = {i: value for i, value in values.items() if value is not None}
+            for i, text in zip(known, write_column([*known.values()], form), strict=True):
+                rows[i][place] = replace(rows[i][place], text=text)
+    lined = [replace(row, cells=tuple(cells)) for row, cells in zip((*table.rows, *table.ends), rows, strict=True)]
+    return replace(table, rows=lined[: len(table.rows)], ends=lined[len(table.rows) :])
 
 
 def _render_title(title: str | Title, look: str) -> str:
@@ -206,5 +238,5 @@ def close_sum(parts: np.ndarray, listed: Sequence[int], columns: int) -> list[Ro
     """The row that stands for all parts that are not listed; none where there are no others."""
     others = np.delete(parts, list(listed))
     empty = (Cell("") for _ in range(columns - 2))
-    row = Row((Cell(write_count(len(others), "other")), *empty, Cell(format_number(float(others.sum())))), quiet=True)
+    row = Row((Cell(write_count(len(others), "other")), *empty, write_cell(float(others.sum()))), quiet=True)
     return [row] if len(others) else []

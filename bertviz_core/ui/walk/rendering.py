@@ -14,8 +14,8 @@ from bertviz_core.analysis.parts import unwrap
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.explain import Explanation, write_cell
 from bertviz_core.formula.functions import Softmax
-from bertviz_core.formula.markup import write_html
-from bertviz_core.formula.numbers import format_latex, format_number, format_percent
+from bertviz_core.formula.markup import measure_ems, write_html
+from bertviz_core.formula.numbers import format_latex, format_number, format_percent, write_recorded
 from bertviz_core.formula.steps import INPUT, PARAMETER
 from bertviz_core.formula.texts import join_words, spell_controls, write_count
 from bertviz_core.tracing.trace import Trace
@@ -29,6 +29,7 @@ from bertviz_core.ui.walk.worked_number import WorkedOut
 
 _EXACT = 1e-4  # relative: a number recomputed in double precision that differs by more is said to differ
 _STRONG = re.compile(r"\*\*(.+?)\*\*")
+_PART = re.compile("(?<=</span>) (?=<span>)")  # between the two parts of an equation
 _USES = 4  # of a number, that are named
 
 
@@ -38,7 +39,7 @@ def render_head(view: View, shown: Explained, crumbs: str) -> str:
     kind = why.step.kind if why.step else PARAMETER
     share = why.step is not None and isinstance(unwrap(why.step.expr)[0], Softmax)
     alone = f" <small>{escape(format_percent(why.value))}</small>" if share else ""
-    value = f"<b>{escape(format_number(why.value))}</b>{alone}{_render_check(shown)}"
+    value = f"<b>{escape(write_recorded(why.value))}</b>{alone}{_render_check(shown)}"
     return crumbs + render_title(view, kind, name_number(view.trace, why.cell), value, why.address)
 
 
@@ -78,7 +79,7 @@ def show_worked_out(view: View, shown: WorkedOut) -> None:
     """The same of a number that no step computes."""
     line = _render_equation(shown.line, shown.number)
     below = f"<small>{escape(shown.card.note)}</small>"
-    formula = f'<div class="bv-formula"><p class="bv-line">{line}</p>{below}</div>'
+    formula = f'<div class="bv-formula">{_wrap_line(line)}{below}</div>'
     _show_card(view, shown.kind, shown.card, formula)
 
 
@@ -130,7 +131,13 @@ def _render_line(view: View, shown: Explained, card: Card) -> str:
     else:
         line = _render_equation(card.line or write_line(why), why.recomputed)
     below = f"<small>{escape(card.note)}</small>" if card.note else ""
-    return f'<div class="bv-formula"><p class="bv-line">{line}</p>{below}</div>' if line else ""
+    return f'<div class="bv-formula">{_wrap_line(line)}{below}</div>' if line else ""
+
+
+def _wrap_line(line: str) -> str:
+    """A line that says how wide its widest part is, by which it is written smaller where that has no room."""
+    ems = max(map(measure_ems, _PART.split(line)))
+    return f'<p class="bv-line" style="--ems:{ems:.1f}">{line}</p>'
 
 
 def render_lines(formulas: Sequence[str]) -> str:

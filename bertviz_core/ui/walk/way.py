@@ -16,7 +16,7 @@ from bertviz_core.analysis.naming import name_crumb
 from bertviz_core.analysis.walk import choose_stops, tell_story
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address, Where
-from bertviz_core.formula.numbers import format_percent, format_short
+from bertviz_core.formula.numbers import write_recorded
 from bertviz_core.formula.texts import spell_controls
 from bertviz_core.programs.bert import TOKEN_IDS
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
@@ -26,7 +26,7 @@ from bertviz_core.ui.components.colors import list_colors
 from bertviz_core.ui.components.loading import load_component
 from bertviz_core.ui.frame import choices, lesson, site, state, url
 from bertviz_core.ui.frame.follow import explain_clicked
-from bertviz_core.ui.frame.keys import Key
+from bertviz_core.ui.frame.keys import KEY_TOKEN, Key
 from bertviz_core.ui.frame.state import Sent
 from bertviz_core.ui.frame.stepper import name_place
 from bertviz_core.ui.frame.view import View
@@ -59,6 +59,7 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str], own: bool = F
         data={
             "cell": str(way[-1]) if way else None,
             "operands": list(lit),
+            "way": list(map(str, way)),
             "own": own,
             "token": view.chosen.token,
             "place": name_place(url.read_page(), view.chosen),
@@ -97,7 +98,10 @@ def _choose_token(said: str | int) -> None:
 def _choose(said: str) -> None:
     """What a link names, and its value."""
     name, _, value = said.partition("=")
-    url.choose_named(name, value)
+    if name == KEY_TOKEN.name and is_number(value):
+        choices.choose_key(int(value))
+    else:
+        url.choose_named(name, value)
     choices.ask_for_rerun()
 
 
@@ -146,8 +150,7 @@ def _name_crumb(trace: Trace, place: Where) -> str:
     """What a cell is called, with its value; what names no cell of the pass as it was written."""
     if not is_cell(place, trace):
         return escape(spell_controls(name_worked_out(place) or str(place)))
-    value, share = float(trace[place]), place.path.endswith("probs")
-    written = format_percent(value) if share else format_short(value)
+    written = write_recorded(trace[place].item(), "percent" if place.path.endswith("probs") else "short")
     return f"{escape(spell_controls(name_crumb(trace, place)))} <code>{escape(written)}</code>"
 
 

@@ -152,7 +152,7 @@ def _list_moved(one: Trace, other: Trace, pairs: Pairs, maps: list[np.ndarray], 
                 Cell(card.name_place(one, TOKEN.name, here[i]), look=WORD),
                 Cell(_name_most(one, here, maps[0][i]), look=WORD),
                 Cell(_name_most(other, there, maps[1][i]), look=WORD),
-                Cell(format_percent(float(moved[i]))),
+                card.write_share(float(moved[i])),
             ),
             float(moved[i]),
         )

@@ -16,6 +16,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN
 from bertviz_core.formula.numbers import format_number, format_percent, format_short
 from bertviz_core.formula.steps import ATTENTION, FFN, NORM
+from bertviz_core.formula.tex import write_largest
 from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.remember import remember
@@ -27,7 +28,7 @@ from bertviz_core.ui.walk.card import Card, Cell, Row, Table
 from bertviz_core.ui.walk.line import Line
 from bertviz_core.ui.walk.pictures import Share, draw_shares, draw_terms
 from bertviz_core.ui.walk.worked_number import NOTE, WorkedOut
-from bertviz_core.ui.walk.worked_parts import Place, name_whole, read_place, take_apart, write_terms
+from bertviz_core.ui.walk.worked_parts import Place, name_whole, read_place, take_apart
 
 HEAD, BLOCK, LENGTH = "head", "block", "length"  # the last part of their addresses
 _ROWS = card.ROWS - 2
@@ -84,8 +85,18 @@ def _work_out_head(view: View, of: Address) -> WorkedOut:
             draw_terms(amounts, None),
             f"A: attention weight; u: what the token’s value would add at full weight, {_DIRECTLY}",
         ),
-        line=Line(f"a_{{{layer},{head}}}", rf"\sum_j \; A_{{{token},j}} \; u_j", write_terms(amounts)),
+        line=Line(f"a_{{{layer},{head}}}", rf"\sum_j \; A_{{{token},j}} \; u_j", _write_parts(amounts, weights)),
     )
+
+
+def _write_parts(amounts: np.ndarray, factors: np.ndarray) -> str:
+    """The largest amounts as products of these factors and of what each would be at 1."""
+    return write_largest(factors.tolist(), _divide(amounts, factors).tolist())
+
+
+def _divide(amounts: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    """What each amount would be at a factor of 1; 0 where it has none."""
+    return np.divide(amounts, factors, where=factors != 0, out=np.zeros(len(factors)))
 
 
 def _list_fetched(trace: Trace, row: Address, weights: np.ndarray, amounts: np.ndarray) -> Table:
@@ -96,9 +107,9 @@ def _list_fetched(trace: Trace, row: Address, weights: np.ndarray, amounts: np.n
         Row(
             (
                 Cell(card.name_place(trace, TOKEN.name, j), row.fix(key=j).sort(axes)),
-                Cell(format_percent(float(weights[j])), row.fix(key=j).sort(axes)),
-                Cell(format_number(float(amounts[j] / weights[j])) if weights[j] else ""),
-                Cell(format_number(float(amounts[j]))),
+                card.write_share(float(weights[j]), row.fix(key=j).sort(axes)),
+                card.write_cell(float(amounts[j] / weights[j])) if weights[j] else Cell(""),
+                card.write_cell(float(amounts[j])),
             ),
             float(amounts[j]),
         )
@@ -120,8 +131,8 @@ def _work_out_block(view: View, of: Address) -> WorkedOut:
             (
                 Cell(str(i), row.fix(intermediate=i)),
                 card.number(trace, row.fix(intermediate=i)),
-                Cell(format_number(float(amounts[i] / active[i])) if active[i] else ""),
-                Cell(format_number(float(amounts[i]))),
+                card.write_cell(float(amounts[i] / active[i])) if active[i] else Cell(""),
+                card.write_cell(float(amounts[i])),
             ),
             float(amounts[i]),
         )
@@ -151,7 +162,7 @@ def _work_out_block(view: View, of: Address) -> WorkedOut:
             draw_terms(amounts, None),
             f"a: activation; u: what a neuron at 1 would add, {_DIRECTLY}",
         ),
-        line=Line(f"f_{{{layer}}}", r"\sum_n \; a_n \; u_n", write_terms(amounts)),
+        line=Line(f"f_{{{layer}}}", r"\sum_n \; a_n \; u_n", _write_parts(amounts, active)),
     )
 
 
@@ -191,7 +202,7 @@ def _work_out_length(view: View, of: Address) -> WorkedOut:
             Table(
                 f"{write_count(len(names), 'length')}, longest first",
                 ("came from", "length"),
-                [Row((Cell(names[i], cells[i]), Cell(format_number(float(lengths[i])))), float(lengths[i]), own=i == j)
+                [Row((Cell(names[i], cells[i]), card.write_cell(float(lengths[i]))), float(lengths[i]), own=i == j)
                  for i in order],
                 card.close_sum(lengths, order, 2),
             ),

@@ -1,13 +1,14 @@
-"""Numbers that no step computes, but that follow from recorded ones: a row's entropy, a vector's length, the cosine of
-two vectors."""
+"""Numbers that no step computes, but that follow from recorded ones: a row's entropy, the cosine of two vectors."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from bertviz_core.analysis.add_norm import name_direction
 from bertviz_core.analysis.claims import Claim, Part, Said, say
 from bertviz_core.analysis.heads import are_shares, measure_entropy
 from bertviz_core.analysis.layers import compute_angles, compute_norms
@@ -15,38 +16,50 @@ from bertviz_core.analysis.naming import find_noun
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address, Where
-from bertviz_core.formula.dims import AXES, HIDDEN, KEY, QUERY, TOKEN
-from bertviz_core.formula.numbers import format_degrees, format_latex, format_number, format_short
+from bertviz_core.formula.dims import HIDDEN, KEY, QUERY, TOKEN
+from bertviz_core.formula.numbers import format_degrees, format_latex, format_number, format_short, write_fixed
+from bertviz_core.formula.short import write_letter
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.programs.names import ATTENTION_WEIGHTS, KEYS, QUERIES, SELF_ATTENTION
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.walk import card
-from bertviz_core.ui.walk.card import Card, Cell, Row, Table
+from bertviz_core.ui.walk.card import Card, Cell, Row, Table, Title
 from bertviz_core.ui.walk.line import Line
 from bertviz_core.ui.walk.pictures import Piece, draw_angle, draw_waterfall
+from bertviz_core.ui.walk.templates.sums import OUTPUTS
 from bertviz_core.ui.walk.worked_components import COMPONENTS
+from bertviz_core.ui.walk.worked_lengths import LENGTHS
 from bertviz_core.ui.walk.worked_number import NOTE, WorkedOut
 from bertviz_core.ui.walk.worked_parts import PARTS
 
-ENTROPY, COSINE, ANGLE, LENGTH = "entropy", "cosine", "angle", "norm"  # the last part of their addresses
+ENTROPY, COSINE, ANGLE = "entropy", "cosine", "angle"  # the last part of their addresses
 ACROSS = "across"  # the same of those that compare with a second pass: see `worked_across`
 OTHER = "other"  # the token that a cosine compares with
 _PIECES = 4  # of a waterfall, beside the others
 _ROWS = card.ROWS - 2  # of a table, beside the others
+_OF_DEGREE = 2  # decimals
+_RESIDUAL = "residual"
 _DOT_PRODUCT = SELF_ATTENTION.enter("products")
 _EMBEDDED, _AFTER = "embeddings.LayerNorm", "output.LayerNorm"  # what a layer receives
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """One of two vectors. title: of its column; symbol: LaTeX; step: the address of a component, if it has one."""
+    """One of two vectors. title: of its column; symbol: LaTeX; step: the address of a component, if it has one; kind:
+    of vector, where that is not the other's."""
 
     title: str
     values: np.ndarray
     symbol: str
     step: Callable[[int], Address] | None = None
+    kind: str = ""
+
+    @property
+    def head(self) -> str | Title:
+        """Of its column, in the colour of its kind."""
+        return Title(self.title, self.kind) if self.kind else self.title
 
 
 def find_entropy(row: Address) -> Address:
@@ -59,14 +72,10 @@ def pick_cosines(vectors: Address) -> str:
     return f"{vectors}.{COSINE}[{TOKEN.name}={{y}},{OTHER}={{x}}]"
 
 
-def find_angle(dot_product: Address) -> Address:
-    """The address of the angle between a query and a key, whose dot product is given."""
-    return Address(f"{dot_product.path}.{ANGLE}", dot_product.index)
-
-
-def find_length(vector: Address) -> Address:
-    """The address of the length of a row of a tensor, all of whose axes but the last are fixed."""
-    return Address(f"{vector.path}.{LENGTH}", vector.index)
+def find_angle(of: Address) -> Address:
+    """The address of the angle between a query and a key, whose dot product is given; or between what a sub-layer
+    receives and what it adds, of which a token's residual sum is given."""
+    return Address(f"{of.path}.{ANGLE}", of.index)
 
 
 def name_worked_out(place: Where) -> str:
@@ -127,8 +136,8 @@ def _list_entropy(trace: Trace, row: Address, weights: np.ndarray, bits: np.ndar
             (
                 Cell(listed[i][0]),
                 card.number(trace, listed[i][2]),
-                Cell(format_short(float(bits[i])) if weights[i] else ""),
-                Cell(format_number(float(parts[i]))),
+                card.write_short(float(bits[i])) if weights[i] else Cell(""),
+                card.write_cell(float(parts[i])),
             ),
             float(parts[i]),
         )
@@ -212,25 +221,35 @@ def _measure(one: np.ndarray, two: np.ndarray) -> float:
     return float(compute_angles(one.astype(np.float64), two.astype(np.float64)))
 
 
-def compare(name: str, kind: str, said: Said, one: Compared, two: Compared, note: str = NOTE) -> WorkedOut:
-    """The cosine of two vectors with its card. Raises AddressError where one has no direction."""
+def compare(
+    name: str, kind: str, said: Said, one: Compared, two: Compared, note: str = NOTE, *, turned: bool = False
+) -> WorkedOut:
+    """The cosine of two vectors with its card; turned: the angle that it is the cosine of.
+
+    Raises AddressError where one has no direction.
+    """
     x, y = one.values.astype(np.float64), two.values.astype(np.float64)
     if not (x.any() and y.any()):
         raise AddressError("A vector of length 0 has no direction, so there is no cosine with it.")
     lengths, angle = (float(compute_norms(x)), float(compute_norms(y))), _measure(x, y)
     parts = x * y / (lengths[0] * lengths[1])
     number = float(parts.sum().clip(-1, 1))
-    below = r" \times ".join(map(format_latex, lengths))
+    below, drawn = r" \times ".join(map(format_latex, lengths)), [(each.title, each.kind) for each in (one, two)]
     return WorkedOut(
         name,
         kind,
-        format_number(number),
+        f"{write_fixed(angle, _OF_DEGREE)}°" if turned else format_number(number),
         "",
         (),
         [(f"component {i}", format_number(float(part)), "") for i, part in enumerate(parts)],
         number=number,
-        unit=format_degrees(angle),
-        card=Card(said, _list_products(parts, one, two), draw_angle(angle, one.title, two.title), note),
+        unit=f"cosine {format_short(number)}" if turned else format_degrees(angle),
+        card=Card(
+            said,
+            _list_products(parts, one, two),
+            draw_angle(angle, *drawn),
+            note,
+        ),
         line=Line(
             r"\cos",
             rf"\dfrac{{{one.symbol} \cdot {two.symbol}}}{{|{one.symbol}|\,|{two.symbol}|}}",
@@ -245,18 +264,54 @@ def _list_products(parts: np.ndarray, one: Compared, two: Compared) -> Table:
         Row(
             (
                 Cell(str(i), one.step(i) if one.step else None),
-                *(Cell(format_number(float(each.values[i])), each.step and each.step(i)) for each in (one, two)),
-                Cell(format_number(float(parts[i]))),
+                *(card.write_cell(float(each.values[i]), each.step and each.step(i)) for each in (one, two)),
+                card.write_cell(float(parts[i])),
             ),
             float(parts[i]),
         )
         for i in order
     ]
     heading = f"Made from {write_count(len(parts), 'product')}, largest first"
-    return Table(heading, ("component", one.title, two.title, "part"), rows, card.close_sum(parts, order, 4))
+    return Table(heading, ("component", one.head, two.head, "part"), rows, card.close_sum(parts, order, 4))
 
 
-def _work_out_angle(trace: Trace, dot: Address) -> WorkedOut:
+def _work_out_angle(trace: Trace, of: Address) -> WorkedOut:
+    return _work_out_added(trace, of) if of.name == _RESIDUAL else _work_out_fit(trace, of)
+
+
+def _work_out_added(trace: Trace, row: Address) -> WorkedOut:
+    """The angle between what a sub-layer receives and what it adds to that."""
+    if trace.dims(row.whole) != (TOKEN.name, HIDDEN.name) or set(row.at) != {TOKEN.name}:
+        raise AddressError(f"{row} is no token's residual sum: [{TOKEN.name}=0] says whose.")
+    step, token = trace.step(row.whole), row.at[TOKEN.name]
+    others = [leaf.address for leaf in step.leaves if Address(leaf.address).name not in OUTPUTS]
+    if len(others) != 1 or len(step.leaves) != 2:
+        raise AddressError(f"{row} is no sum of two vectors here, so that there is no angle between them.")
+    added = next(leaf.address for leaf in step.leaves if leaf.address not in others)
+    one, two = (
+        _take_summand(trace, Address(path).fix(token=token), title)
+        for path, title in ((others[0], "was"), (added, "added"))
+    )
+    angle = _measure(one.values, two.values)
+    parts = {
+        "angle": Part(angle, format_degrees),
+        "way": Part(name_direction(angle) if math.isfinite(angle) else ""),
+        "token": Part(name_token(trace.tokens, token)),
+        "by": Part("attention" if "attention" in row.path else "the feed-forward network"),
+        "layer": Part(row.layer),
+    }
+    form = "What {by} of layer {layer} adds to {token} stands at **{angle}** to what was there: {way}."
+    said = say(Claim("angle of what is added", form, parts))
+    return compare("Angle of what is added", step.kind, said, one, two, turned=True)
+
+
+def _take_summand(trace: Trace, row: Address, title: str) -> Compared:
+    output = trace.step(row.whole).output
+    symbol = rf"{{\htmlClass{{bv-of-{output.kind}}}{{{write_letter(output)}}}}}_{{{row.at[TOKEN.name]}}}"
+    return Compared(title, trace[row], symbol, lambda i: row.fix(hidden=i), output.kind)
+
+
+def _work_out_fit(trace: Trace, dot: Address) -> WorkedOut:
     if (layer := dot.layer) is None or dot.leaf != _DOT_PRODUCT.path or trace.dims(dot):
         raise AddressError(
             f"{dot} is no dot product of a query and a key: its layer, head, query and key say which one."
@@ -277,7 +332,8 @@ def _work_out_angle(trace: Trace, dot: Address) -> WorkedOut:
         "In head {head} of layer {layer} the query of {asks} and the key of {offers} enclose **{angle}**. 1 is the "
         "same direction, 0 a right angle."
     )
-    return compare("Cosine of query and key", ATTENTION, say(Claim("angle of query and key", form, parts)), one, two)
+    said = say(Claim("angle of query and key", form, parts))
+    return compare("Angle of query and key", ATTENTION, said, one, two, turned=True)
 
 
 def _take_projected(trace: Trace, row: Address, name: str) -> Compared:
@@ -287,45 +343,9 @@ def _take_projected(trace: Trace, row: Address, name: str) -> Compared:
         values,
         rf"{{\htmlClass{{bv-of-{trace.step(row.whole).kind}}}{{{name[0]}}}}}_{{{token}}}",
         lambda i: row.fix(head_dim=i),
+        trace.step(row.whole).kind,
     )
 
 
-def _work_out_length(trace: Trace, row: Address) -> WorkedOut:
-    if len(axes := trace.dims(row)) != 1 or AXES[axes[0]].of_tokens:
-        raise AddressError(f"{row} is no vector: all its axes but the last say which one.")
-    kind, values = trace.step(row.whole).kind, trace[row].astype(np.float64)
-    squares, number = values**2, float(compute_norms(values))
-    symbol = rf"{{\htmlClass{{bv-of-{kind}}}{{x}}}}"
-    terms = [format_latex(float(squares[i])) for i in rank_top(squares, 2)]
-    worked = " + ".join([*terms, *([r"\dots"] if len(squares) > len(terms) else [])])
-    form = "How long the vector is whose {count} are listed: the root of the sum of their squares, {total}."
-    said = {"count": card.count(len(values), "component"), "total": Part(float(squares.sum()), format_number)}
-    return WorkedOut(
-        f"Length of a {find_noun(row.path).word}",
-        kind,
-        format_number(number),
-        "",
-        (),
-        [(f"component {i}", format_number(float(x)), str(row.fix(**{axes[0]: i}))) for i, x in enumerate(values)],
-        number=number,
-        unit="",
-        card=Card(say(Claim("length of a vector", form, said)), _list_squares(trace, row, axes[0], squares), "", NOTE),
-        line=Line(rf"|{symbol}|", rf"\sqrt{{\sum_j \; {symbol}_j^2}}", rf"\sqrt{{{worked}}}"),
-    )
-
-
-def _list_squares(trace: Trace, row: Address, axis: str, squares: np.ndarray) -> Table:
-    order = rank_top(squares, _ROWS)
-    rows = [
-        Row(
-            (Cell(str(i)), card.number(trace, row.fix(**{axis: i})), Cell(format_number(float(squares[i])))),
-            float(squares[i]),
-        )
-        for i in order
-    ]
-    heading = f"Made from {write_count(len(squares), 'square')}, largest first"
-    return Table(heading, ("component", "value", "square"), rows, card.close_sum(squares, order, 3))
-
-
-_MAKERS = {ENTROPY: _work_out_entropy, COSINE: _work_out_cosine, ANGLE: _work_out_angle, LENGTH: _work_out_length}
+_MAKERS = {ENTROPY: _work_out_entropy, COSINE: _work_out_cosine, ANGLE: _work_out_angle, **LENGTHS}
 _OF_PARTS = {**PARTS, **COMPONENTS}

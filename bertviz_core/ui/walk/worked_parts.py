@@ -24,7 +24,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_short
 from bertviz_core.formula.steps import PREDICTION
-from bertviz_core.formula.tex import bracket_negative
+from bertviz_core.formula.tex import bracket_negative, write_largest
 from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.resources import take_turn
@@ -117,7 +117,7 @@ def _work_out_part(view: View, of: Address) -> WorkedOut:
         line=Line(
             f"c_{{{find_reader(place.question.target)}\\leftarrow {j}}}",
             rf"\sum_h \; x_{{{j},h}} \; s_{{{j},h}}",
-            write_terms(terms),
+            write_largest(found.starts[j].tolist(), found.slopes[j].tolist()),
         ),
     )
 
@@ -180,8 +180,8 @@ def _list_products(trace: Trace, start: Address, slopes: np.ndarray, terms: np.n
             (
                 Cell(str(i), start.fix(hidden=i)),
                 card.number(trace, start.fix(hidden=i)),
-                Cell(format_number(float(slopes[i]))),
-                Cell(format_number(float(terms[i]))),
+                card.write_cell(float(slopes[i])),
+                card.write_cell(float(terms[i])),
             ),
             float(terms[i]),
         )
@@ -222,7 +222,7 @@ def _work_out_biases(view: View, of: Address) -> WorkedOut:
 def _explain_sum(said: Said, names: list[str], amounts: np.ndarray, what: str, number: float) -> Card:
     """A sum of amounts that have names and no addresses."""
     order = rank_top(np.abs(amounts), _ROWS)
-    rows = [Row((Cell(names[i]), Cell(format_number(float(amounts[i])))), float(amounts[i])) for i in order]
+    rows = [Row((Cell(names[i]), card.write_cell(float(amounts[i]))), float(amounts[i])) for i in order]
     heading = f"Made from {write_count(len(names), what)}, largest first"
     pieces = [Piece(names[i], float(amounts[i])) for i in order[:_PIECES]]
     if len(names) > len(pieces):
@@ -255,7 +255,7 @@ def _work_out_sum(view: View, of: Address) -> WorkedOut:
     form = "{count} and the biases are **{sum}**; {number} is {recorded}. The difference, {gap}, is rounding."
     order = rank_top(np.abs(found.parts), len(names) if len(names) <= card.ROWS else _ROWS)
     ends = [*card.close_sum(found.parts, order, 2), Row((Cell("biases", find_part(place.question, BIASES)),
-            Cell(format_number(found.biases))))]  # fmt: skip
+            card.write_cell(found.biases)))]  # fmt: skip
     pieces = [Piece(names[i], float(found.parts[i])) for i in order[:_PIECES]]
     others = number - found.biases - sum(piece.amount for piece in pieces)
     pieces += [Piece(write_count(len(names) - len(pieces), "other"), others)] if len(names) > len(pieces) else []
@@ -273,7 +273,7 @@ def _work_out_sum(view: View, of: Address) -> WorkedOut:
             Table(
                 f"Made from {write_count(len(names), 'token')} and the biases",
                 ("token", "part"),
-                [Row((Cell(names[i], cells[i]), Cell(format_number(float(found.parts[i])))), float(found.parts[i]))
+                [Row((Cell(names[i], cells[i]), card.write_cell(float(found.parts[i]))), float(found.parts[i]))
                  for i in order],
                 ends,
             ),

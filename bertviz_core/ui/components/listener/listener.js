@@ -2,9 +2,7 @@
 // for, charts by the `meta` of their traces (offer.js), elements by data-cell, -step, -into, -keep, -close, -token,
 // -head, -story, and data-choose="NAME=VALUE" for whatever else the URL names; that is sent. data-write opens the field
 // for the sentence, data-run closes it, data-more shows a table's other rows, data-fold folds the drawer, data-present
-// shows the page to a room. A picture that is no chart says data-picture. `data`: the cell that is explained and its drawn
-// operands by address, the chosen token, the caption of pictures that are taken away, the theme's colours, the address
-// of all that is drawn (history.js).
+// shows the page to a room. A picture that is no chart says data-picture. What `data` is: types.d.ts.
 
 /** @import { ListenerData, Said } from "./types.js" */
 
@@ -14,6 +12,7 @@ import { enterPicture, findFocus, putBelow } from "../shared/places.js";
 import { CHART } from "../shared/plotly_inside.js";
 import { isRunning, PARTS } from "../shared/streamlit.js";
 import { Focus } from "./focus.js";
+import { markNumbers } from "./here.js";
 import { lightMap } from "./in_view.js";
 import { Lights } from "./lights.js";
 import {
@@ -128,6 +127,7 @@ export class Listener {
     listen("focusin", (event) => this.enter(event));
     listen("bv-pointed", (event) => this.lights.light(event.detail, event.target)); // a component knows which token it is
     listen("paste", tellRefused);
+    listen("bv-asks", () => this.sayExplained());
     listen("bv-head", (event) => this.send("head", event.detail));
     for (const name of /** @type {const} */ (["pointerover", "focusin"])) listen(name, ({ target }) => mendLink(target));
     const early = { capture: true, passive: true };
@@ -177,6 +177,7 @@ export class Listener {
       plot.listen();
     }
     fitRows();
+    markNumbers(this.app, this.way);
     lightMap();
     makeReachable(this.app.querySelectorAll(SCROLLED));
     bringChosen();
@@ -294,7 +295,12 @@ export class Listener {
   sayExplained() {
     const { cell, operands } = this.data;
     const detail = this.isLeaving ? { cell: "", operands: [] } : { cell, operands };
-    document.dispatchEvent(new CustomEvent("bv-explained", { detail }));
+    document.dispatchEvent(new CustomEvent("bv-explained", { detail: { ...detail, way: this.way } }));
+  }
+
+  // The numbers that were walked through, the one that is explained last; none where the drawer was closed here.
+  get way() {
+    return this.isLeaving ? [] : this.data.way ?? [];
   }
 
   // From the menu, which is closed for it.

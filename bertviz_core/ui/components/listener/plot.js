@@ -5,7 +5,7 @@
 /** @import { Offer } from "./offer.js" */
 /** @import { Found, Mark, Spot } from "./types.js" */
 
-import { readTokens, ROW_TOKENS } from "../shared/address.js";
+import { findTwin, readTokens, ROW_TOKENS } from "../shared/address.js";
 import { clamp, clampIndex } from "../shared/clamp.js";
 import { makeElement } from "../shared/element.js";
 import { WORTH, writeNumber } from "../shared/numbers.js";
@@ -238,7 +238,7 @@ export class Plot {
     if (!address) return [];
     const found = new Map();
     for (const offer of this.offers) {
-      const place = found.has(offer.subplot) ? null : offer.find(address);
+      const place = found.has(offer.subplot) ? null : offer.find(address) ?? offer.find(findTwin(offer.template(0), address));
       if (place) found.set(offer.subplot, { offer, place });
     }
     return [...found.values()];

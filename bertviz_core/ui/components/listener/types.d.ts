@@ -8,9 +8,12 @@ export interface Said {
   link?: Record<string, string>;
 }
 
+/** The cell that is explained, its drawn operands and the walk to it, by address; the chosen token; the caption of pictures
+ * that are taken away; the theme's colours; the address of all that is drawn (history.js). */
 export interface ListenerData {
   cell: string | null;
   operands: string[];
+  way: string[];
   own: boolean;
   token: number;
   place: string;

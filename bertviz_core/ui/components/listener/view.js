@@ -3,6 +3,7 @@
 import { isSameCell, readAddress } from "../shared/address.js";
 import { findAround } from "../shared/element.js";
 import { findScroller } from "../shared/places.js";
+import { listWritten } from "./here.js";
 import { DRAWER, findEnd, findMiddle } from "./page.js";
 
 const BAR = 124; // pixels at the top of the window that the app's frame covers
@@ -57,7 +58,7 @@ export class Wanted {
     const rings = [...app.querySelectorAll(".bv-ring")].filter(onPage);
     // A chart may still be drawn. Until then, and where there is none, a link's page begins at its number in a table, else
     // at the card of its tensor.
-    const instead = () => [...findWritten(app, this.wanted?.cell ?? ""), ...(this.wanted?.opened ? findCards(app, this.wanted.cell) : [])];
+    const instead = () => [...listWritten(app, this.wanted?.cell ?? ""), ...(this.wanted?.opened ? findCards(app, this.wanted.cell) : [])];
     const shown = rings.length || opener ? rings : instead().filter(onPage);
     if (!shown.length) return;
     if (rings.length && this.wanted.until === Infinity) this.wanted.until = performance.now() + SETTLING;
@@ -66,12 +67,6 @@ export class Wanted {
     const { top, bottom } = clicked.getBoundingClientRect();
     findScroller(clicked).scrollBy({ top: (top + bottom) / 2 - (BAR + findEnd()) / 2, behavior: "instant" });
   }
-}
-
-// A cell's numbers in tables.
-/** @param {Element} app @param {string} cell */
-function findWritten(app, cell) {
-  return [...app.querySelectorAll(`[data-cell="${CSS.escape(cell)}"]`)];
 }
 
 // The heads of cards that show a cell's tensor, or what is made from it.

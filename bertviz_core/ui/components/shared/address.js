@@ -33,6 +33,29 @@ export function matchAddress(template, address) {
   return found;
 }
 
+// The query and the key of a number of the same head of attention; null where a number is of no such pair. of: the head's
+// weights, as an address or a template of one.
+/** @param {string} of @param {string} address @returns {{ query: number, key: number } | null} */
+export function readPair(of, address) {
+  const [own, cell] = [readAddress(of), readAddress(address)];
+  const [query, key] = [cell.index.get("query"), cell.index.get("key")];
+  const same = findModule(own.path) === findModule(cell.path) && own.index.get("head") === cell.index.get("head");
+  return same && query !== undefined && key !== undefined ? { query: Number(query), key: Number(key) } : null;
+}
+
+// A number of a head, read off another step of the same pair: where a map shows the weight of a score.
+/** @param {string} template @param {string} address @returns {string} */
+export function findTwin(template, address) {
+  const { path, index } = readAddress(template);
+  const paired = ["head", "query", "key"].every((axis) => index.has(axis)) && readPair(template, address);
+  return paired ? `${path}[${address.split("[")[1]}` : address;
+}
+
+/** @param {string} path */
+function findModule(path) {
+  return path.slice(0, path.lastIndexOf("."));
+}
+
 // The tokens whose row and whose column a cell belongs to; null where it has none.
 /** @param {string} address */
 export function readTokens(address) {

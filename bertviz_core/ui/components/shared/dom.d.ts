@@ -30,5 +30,6 @@ interface Window {
 interface DocumentEventMap {
   "bv-pointed": CustomEvent;
   "bv-explained": CustomEvent;
+  "bv-asks": CustomEvent;
   "bv-head": CustomEvent;
 }

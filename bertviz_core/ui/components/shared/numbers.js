@@ -6,6 +6,11 @@ export const SHORT_WIDTH = 7; // characters
 export const KNOWN = 1e15; // from here on no decimals are known of a double
 export const WORTH = ".4g"; // what stands for the full form in a template that Plotly fills in
 
+const LEAST = 0.001, MOST = 99.9; // percent: nearer to 0 and to 100 only that is said
+/** @typedef {"number" | "short" | "percent"} Form of a column: in full, short, as a percentage */
+/** @type {Record<Form, (value: number) => string>} */
+const FORMS = { number: writeNumber, short: writeShort, percent: writePercent };
+
 const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
 // In full: four decimals, digits that are worth reading, or a power of ten.
@@ -32,8 +37,8 @@ export function writeShort(value) {
 export function writePercent(part) {
   const percent = 100 * Math.abs(part);
   let [sign, text] = ["", ""];
-  if (percent > 0 && percent < 0.001) [sign, text] = ["<", "0.001"];
-  else if (percent > 99.9 && percent < 100) [sign, text] = [">", "99.9"];
+  if (percent > 0 && percent < LEAST) [sign, text] = ["<", String(LEAST)];
+  else if (percent > MOST && percent < 100) [sign, text] = [">", String(MOST)];
   else text = percentDigits(percent);
   if (part < 0 && percent) [sign, text] = [{ "<": ">", ">": "<" }[sign] ?? "", `−${text}`];
   return `${sign} ${text}\u00a0%`.trimStart();
@@ -43,6 +48,32 @@ export function writePercent(part) {
 /** @param {number} part */
 export function writeCellPercent(part) {
   return writePercent(part).replace(/\s/g, "");
+}
+
+// Numbers one below the other: with as many decimals as the largest in size has in this form.
+/** @param {number[]} values @param {Form} [form] */
+export function writeColumn(values, form = "number") {
+  const decimals = countAlike(Math.max(0, ...values.map(Math.abs).filter(Number.isFinite)), form);
+  return values.map((value) => (decimals === null ? FORMS[form](value) : writeAlike(value, decimals, form)));
+}
+
+// The decimals of a column; null where it has no number of them.
+/** @param {number} largest @param {Form} form */
+function countAlike(largest, form) {
+  const percent = 100 * largest;
+  if (form === "percent") return percent >= LEAST && percent < 1000 ? Math.min(3, Math.max(1, countDecimals(percent))) : null;
+  const found = largest ? /^[\d,]+(?:\.(\d+))?$/.exec(FORMS[form](largest)) : null;
+  return found && (found[1] ?? "").length;
+}
+
+/** @param {number} value @param {number} decimals @param {Form} form */
+function writeAlike(value, decimals, form) {
+  if (!Number.isFinite(value) || !value) return FORMS[form](value);
+  const [size, unit] = form === "percent" ? [100 * Math.abs(value), "\u00a0%"] : [Math.abs(value), ""];
+  let [text, sides] = [writeFixed(size, decimals), ["", ""]];
+  if (!/[1-9]/.test(text)) [text, sides] = [(10 ** -decimals).toFixed(decimals), ["< ", "> "]];
+  else if (form === "percent" && size > MOST && size < 100 && Number(text) === 100) [text, sides] = [String(MOST), ["> ", "< "]];
+  return `${sides[value < 0 ? 1 : 0]}${value < 0 ? "−" : ""}${text}${unit}`;
 }
 
 // A number of a calculation, with so many decimals; what is printed as zero has no sign.

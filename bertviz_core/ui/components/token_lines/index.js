@@ -10,4 +10,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const lines = (parentElement.tokenLines ??= new TokenLines(parentElement));
   lines.choose = (index) => setTriggerValue("token", index);
   lines.show(data);
+  const stopped = new AbortController();
+  document.addEventListener("bv-explained", ({ detail }) => lines.explain(detail.way ?? []), stopped);
+  document.dispatchEvent(new CustomEvent("bv-asks")); // whoever knows which number is explained says so again
+  return () => stopped.abort();
 }

@@ -6,12 +6,14 @@
 
 /** @import { LinesData, LinesToken, Side } from "./types.js" */
 
+import { readPair } from "../shared/address.js";
 import { clampIndex } from "../shared/clamp.js";
 import { findInside, makeElement, makeSvg } from "../shared/element.js";
 import { writeNumber } from "../shared/numbers.js";
 
 /** @type {Side[]} */
 const SIDES = ["query", "key"];
+const FAINT = 0.2; // of an opaque one: what is fainter is hard to find
 const FAINTEST = 0.005; // below half a percent of an opaque one a line cannot be seen
 
 export class TokenLines {
@@ -19,7 +21,9 @@ export class TokenLines {
   /** @type {Record<Side, Element[]>} */ tokens;
   /** @type {{ line: Element, query: number, key: number }[]} */ strokes;
   /** @type {(index: number) => void} */ choose;
+  /** @type {Element | undefined} */ hint; // a line in place of one that is too faint
   /** @type {DOMStringMap | null} */ active = null;
+  /** @type {string[]} */ way = []; // the numbers that were walked through, the one that is explained last
 
   /** @param {ShadowRoot | Element} root */
   constructor(root) {
@@ -70,11 +74,11 @@ export class TokenLines {
   }
 
   /** @param {Side} side @param {LinesToken} given1 @param {number} place */
-  token(side, { index, text, special, piece, second }, place) {
+  token(side, { index, text, numbered, special, piece, second }, place) {
     const kinds = Object.entries({ special, piece, second }).flatMap(([kind, is]) => (is ? [kind] : []));
     const button = makeElement("button", "token");
     Object.assign(button.dataset, { side, place, index });
-    button.append(makeElement("span", ["text", ...kinds].join(" "), makeElement("small", "", index), text));
+    button.append(makeElement("span", ["text", ...kinds].join(" "), ...(numbered ? [makeElement("small", "", index)] : []), text));
     button.append(makeElement("span", "number", ""));
     button.tabIndex = -1;
     button.setAttribute("role", "option");
@@ -106,6 +110,30 @@ export class TokenLines {
       }
     }
     this.svg.replaceChildren(...this.strokes.map(({ line }) => line));
+    this.markPair();
+  }
+
+  /** @param {string[]} way */
+  explain(way) {
+    this.way = way;
+    if (this.data) this.markPair();
+  }
+
+  // The pair of tokens whose number was explained last: its line is bold, dashed where its share is too small for one,
+  // and the key has its mark as the chosen query has.
+  markPair() {
+    const { of, query, key } = this.data;
+    const pair = of ? this.way.flatMap((cell) => readPair(of, cell) ?? []).at(-1) : undefined;
+    const place = (/** @type {LinesToken[]} */ tokens, /** @type {number | undefined} */ i) => tokens.findIndex(({ index }) => index === i);
+    const [q, k] = [place(query, pair?.query), place(key, pair?.key)];
+    this.tokens.key.forEach((token, i) => token.classList.toggle("here", q >= 0 && i === k));
+    for (const stroke of this.strokes) stroke.line.classList.toggle("here", stroke.query === q && stroke.key === k);
+    this.hint?.remove();
+    const share = this.data.shares[q * key.length + k] / this.data.full;
+    if (q < 0 || k < 0 || share >= FAINT) return;
+    this.hint = makeSvg("line", { x1: 0, y1: q + 0.5, x2: 100, y2: k + 0.5 });
+    this.hint.classList.add("here", "hint");
+    this.svg.append(this.hint);
   }
 
   /** @param {Side | null} side @param {number} [place] */

@@ -4,6 +4,7 @@ export type Side = "query" | "key";
 
 export interface LinesToken {
   index: number;
+  numbered: boolean;
   text: string;
   special: boolean;
   piece: boolean;
@@ -18,6 +19,8 @@ export interface LinesData {
   shares: string;
   hidden: string;
   part: boolean;
+  /** The head whose weights they are, "" where they are no one's. */
+  of: string;
   chosen: number;
   captions: Record<Side, string>;
   full: number;

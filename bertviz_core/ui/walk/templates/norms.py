@@ -23,7 +23,8 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.walk import card
 from bertviz_core.ui.walk.card import Card, Cell, Row, Table
 from bertviz_core.ui.walk.line import Line, write_whole_line
-from bertviz_core.ui.walk.pictures import Piece, draw_spread
+from bertviz_core.ui.walk.pictures import Piece
+from bertviz_core.ui.walk.spreads import draw_moments, draw_spread
 from bertviz_core.ui.walk.templates.ranks import tell_rank
 
 _AND = ", and what n is made from"
@@ -95,7 +96,7 @@ def _list_row(trace: Trace, symbol: Symbol, at: dict[str, int]) -> Row:
         (
             Cell(find_noun(cell.path).title, cell),
             Cell(sign, look=f"{card.SIGN} bv-of-{symbol.kind}"),
-            Cell(format_number(trace[cell].item()), cell),
+            card.write_cell(trace[cell].item(), cell),
         )
     )
 
@@ -157,8 +158,8 @@ def explain_mean(view: View, why: Explanation, found: Parts, mean: Mean) -> Card
         Row(
             (
                 Cell(card.name_place(trace, axis, i), operand.fix(**{axis: i})),
-                Cell(format_number(float(vector[i]))),
-                Cell(format_number(float(amounts[i]))),
+                card.write_cell(float(vector[i])),
+                card.write_cell(float(amounts[i])),
             ),
             float(amounts[i]),
         )
@@ -172,7 +173,14 @@ def explain_mean(view: View, why: Explanation, found: Parts, mean: Mean) -> Card
     part = "part of the variance" if found.shared else "part of the mean"
     columns = ("component" if axis in ("hidden", "transform") else axis, "number", part)
     table = Table(f"Made from {len(amounts):,} numbers, largest part first", columns, [*shared, *rows], ends)
-    return Card(tell_mean(trace, why, found, vector, axis), table, draw_spread(vector, x.kind, None))
+    return Card(tell_mean(trace, why, found, vector, axis), table, _draw_mean(trace, why, found, vector, x.kind))
+
+
+def _draw_mean(trace: Trace, why: Explanation, found: Parts, vector: np.ndarray, kind: str) -> str:
+    """The vector's numbers with their mean; of a variance, with the standard deviation around that."""
+    if not found.shared:
+        return draw_moments(vector, kind, why.value)
+    return draw_moments(vector, kind, float(trace[found.shared[0]]), max(0.0, why.value) ** 0.5)
 
 
 def _find_vector(mean: Mean) -> Symbol:

@@ -21,11 +21,19 @@ def tell_rank(trace: Trace, cell: Address) -> Said:
         return say()
     if cell.index[-1][0] == "vocab":
         return _tell_place(
-            row, cell.index[-1][1], "No other of the {all} entries is higher.", "{place} highest of {all}"
+            row,
+            cell.index[-1][1],
+            "No other of the {all} entries is higher.",
+            "{place} highest of {all}",
+            "lowest of {all}",
         )
     sizes = np.abs(row)
     return _tell_place(
-        sizes, cell.index[-1][1], "No other of its {all} is as large in size.", "{place} largest in size of {all}"
+        sizes,
+        cell.index[-1][1],
+        "No other of its {all} is as large in size.",
+        "{place} largest in size of {all}",
+        "smallest in size of {all}",
     )
 
 
@@ -35,12 +43,16 @@ def tell_match(trace: Trace, cell: Address) -> Said:
     if row is None or cell.index[-1][1] not in real:
         return say()
     return _tell_place(
-        row[real], real.index(cell.index[-1][1]), "It is the best match of the {all}.", "{place} best match of {all}"
+        row[real],
+        real.index(cell.index[-1][1]),
+        "It is the best match of the {all}.",
+        "{place} best match of {all}",
+        "worst match of {all}",
     )
 
 
-def _tell_place(row: np.ndarray, i: int, first: str, later: str) -> Said:
-    """first: a sentence about the first of all; later: what stands behind "It is the" of another.
+def _tell_place(row: np.ndarray, i: int, first: str, later: str, last: str) -> Said:
+    """first: a sentence about the first of all; later, last: what stands behind "It is the" of another; of the last.
 
     Numbers that are equal, as all those of a head that is set to zero, share the first of their places.
     """
@@ -51,7 +63,8 @@ def _tell_place(row: np.ndarray, i: int, first: str, later: str) -> Said:
         return choose(Claim(f"first: {later}", f" {first}", alone, Relation.LARGEST, row, (i,)), shared)
     alike = int((row == row[i]).sum()) - 1
     if not alike:
-        return say(Claim(later, f" It is the {later}.", parts))
+        place = Claim(later, f" It is the {later}.", parts)
+        return choose(Claim(last, f" It is the {last}.", alone, Relation.SMALLEST, row, (i,)), place)
     parts["alike"] = Part(alike, lambda count: write_count(count, "other"))
     return say(Claim(f"{later}, shared", f" It is the {later}, like {{alike}}.", parts))
 

@@ -13,10 +13,10 @@ from bertviz_core.analysis.parts import Parts, unwrap
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.figures.thumbnails import draw_thumbnail
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.dims import TOKEN
+from bertviz_core.formula.dims import HIDDEN, TOKEN
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.nodes import Expr, MatMul, Symbol
-from bertviz_core.formula.numbers import format_number, format_percent
+from bertviz_core.formula.numbers import format_number, format_percent, write_recorded
 from bertviz_core.formula.shapes import Lookup
 from bertviz_core.formula.steps import EMBEDDING, walk_nodes
 from bertviz_core.formula.texts import name_token, write_count
@@ -25,13 +25,15 @@ from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.walk import card
 from bertviz_core.ui.walk.card import Card, Cell, Row, Table, Title
-from bertviz_core.ui.walk.pictures import draw_histogram, draw_strip, find_usual
+from bertviz_core.ui.walk.pictures import draw_strip, find_usual
+from bertviz_core.ui.walk.spreads import draw_histogram
 
 _SAMPLE = 60_000  # numbers of a table that its histogram is drawn from
 Way = tuple[tuple[int, Address], ...]  # the steps of a walk: each with its number in it, and its cell
 _WAY = 10  # steps of the walk that are listed, the last ones
 _NEIGHBOURS = 2  # entries of the vocabulary before and after one
 _AROUND = 7  # tokens before and after one
+_SAME, _OF_ROW = 12, 6  # tokens whose number at a component is listed; numbers of a row
 
 
 def explain_lookup(view: View, why: Explanation, lookup: Lookup) -> Card:
@@ -49,7 +51,24 @@ def explain_lookup(view: View, why: Explanation, lookup: Lookup) -> Card:
         tell_lookup(id_, np.abs(row), place),
         Table("Read from", ("what", "", "value"), rows),
         draw_strip(image, place, len(row), f"the {len(row):,} numbers of the row, this one ringed"),
+        more=_list_same(trace, why.cell),
     )
+
+
+def _list_same(trace: Trace, cell: Address) -> str:
+    """The same component of the rows that the tokens around one choose, each a number to walk to."""
+    if (token := cell.at.get(TOKEN.name)) is None or len(cell.index) < 2:
+        return ""
+    (axis, place), around = cell.index[-1], choose_around(len(trace.tokens), token, _SAME // 2)
+    every = [cell.fix(token=i) for i in around]
+    values = [float(trace[each]) for each in every]
+    rows = [
+        Row((Cell(card.name_place(trace, TOKEN.name, i), each), card.number(trace, each)), value, own=i == token)
+        for i, each, value in zip(around, every, values, strict=True)
+    ]
+    whose = "every token" if len(around) == len(trace.tokens) else "the tokens around it"
+    name = "component" if axis == HIDDEN.name else axis
+    return card.render_table(Table(f"{name.capitalize()} {place} at {whose}", (TOKEN.name, "value"), rows))
 
 
 def tell_lookup(id_: int, sizes: np.ndarray, place: int) -> Said:
@@ -77,7 +96,7 @@ def explain_largest(view: View, why: Explanation, found: Parts) -> Card:
     order = rank_top(values, card.ROWS - 2)
     rows = [
         Row(
-            (Cell(card.name_place(trace, axis, i), block[i]), Cell(f"{i:,}"), Cell(format_number(float(values[i])))),
+            (Cell(card.name_place(trace, axis, i), block[i]), Cell(str(i)), card.write_cell(float(values[i]))),
             own=i == int(why.value),
         )
         for i in order
@@ -130,9 +149,9 @@ def _list_uses(trace: Trace, cell: Address) -> Table | None:
         Row(
             (
                 Cell(card.name_place(trace, TOKEN.name, i), column.fix(token=i).sort(trace.dims(column.whole))),
-                Cell(format_number(float(numbers[i]))),
-                Cell(format_number(weight)),
-                Cell(format_number(float(numbers[i]) * weight)),
+                card.write_cell(float(numbers[i])),
+                card.write_cell(weight),
+                card.write_cell(float(numbers[i]) * weight),
             ),
             float(numbers[i]) * weight,
         )
@@ -162,10 +181,18 @@ def tell_parameter(trace: Trace, cell: Address, values: np.ndarray) -> Said:
     layer = f" of layer {cell.layer}" if cell.layer is not None else ""
     owner = find_noun(cell.path.rpartition(".")[0]).owner
     above = Claim("parameters smaller in size", " In size it is above **{share}** of the {all} in its table.", parts)
+    alone = Claim(
+        "smallest parameter",
+        " In size it is the **smallest** of the {all} in its table.",
+        {**parts, "size": Part(own, format_number)},
+        Relation.SMALLEST,
+        np.abs(values[:_SAMPLE].astype(np.float64)),
+        (int(np.abs(values[:_SAMPLE]).argmin()),),
+    )
     least = Claim("no parameter smaller in size", " None of the {all} in its table is smaller in size.", parts)
     return say(
         f"A parameter of the {owner}{layer}: training set it, and it is the same for every sentence.",
-        above if count else least,
+        above if count else choose(alone, least) if len(values) <= _SAMPLE else least,
         " The walk ends here.",
     )
 
@@ -176,19 +203,44 @@ def _explain_input(view: View, cell: Address, way: Way) -> Card:
     tokens = _draw_tokens(trace.tokens, trace[cell.whole], token)
     said = f"{name_token(trace.tokens, token)}: {_tell_input(view, cell, value)} The walk ends here."
     table = _list_neighbours(trace, value) if cell.path == "input_ids" else None
-    return Card(say(said), table, f'<div class="bv-idchips">{tokens}</div>', more=_list_way(trace, way))
+    more = f"{_draw_row(view, cell)}{_list_way(trace, way)}"
+    return Card(say(said), table, f'<div class="bv-idchips">{tokens}</div>', more=more)
+
+
+def _draw_row(view: View, cell: Address) -> str:
+    """The row of a learned table that an id, a position or a segment chooses: its numbers, and the largest of them."""
+    trace = view.trace
+    steps = [step for step in trace.program.readers.get(cell.path, ()) if isinstance(unwrap(step.expr)[0], Lookup)]
+    if not steps:
+        return ""
+    row = Address(steps[0].address).fix(token=cell.at[TOKEN.name])
+    values, axis = trace[row], trace.dims(row)[-1]
+    image = draw_thumbnail(values[None], view.colors, EMBEDDING, end=find_usual([values]))
+    rows = [
+        Row((Cell(str(i), row.fix(**{axis: i})), card.number(trace, row.fix(**{axis: i}))), float(values[i]))
+        for i in rank_top(np.abs(values), _OF_ROW)
+    ]
+    table = Table("It chooses a row of a learned table, largest first", ("component", "value"), rows)
+    strip = draw_strip(image, None, len(values), f"the {len(values):,} numbers of that row")
+    return f'<div class="bv-high">{strip}{card.render_table(table)}</div>'
 
 
 def _draw_tokens(tokens: Sequence[str], values: np.ndarray, token: int) -> str:
     """The tokens around one, each with its value; how many stand before and behind these."""
-    first = max(0, min(token - _AROUND, len(tokens) - 2 * _AROUND - 1))
-    shown = range(first, min(len(tokens), first + 2 * _AROUND + 1))
+    shown = choose_around(len(tokens), token, _AROUND)
     chips = "".join(
         f'<span class="bv-idchip{" bv-hot" * (i == token)}">{card.escape(tokens[i])}<sub>{int(values[i])}</sub></span>'
         for i in shown
     )
-    before, behind = (f"<small>{count} more</small> " if count else "" for count in (first, len(tokens) - shown.stop))
+    hidden = (shown.start, len(tokens) - shown.stop)
+    before, behind = (f"<small>{count} more</small> " if count else "" for count in hidden)
     return f"{before}{chips}{behind}"
+
+
+def choose_around(count: int, one: int, reach: int) -> range:
+    """Those of so many that lie around one: as far as the reach on either side, at the ends farther on the other."""
+    first = max(0, min(one - reach, count - 2 * reach - 1))
+    return range(first, min(count, first + 2 * reach + 1))
 
 
 def _tell_input(view: View, cell: Address, value: int) -> str:
@@ -218,7 +270,7 @@ def _list_way(trace: Trace, way: Way) -> str:
     """The walk that led here, the last steps of it, each a way back."""
     rows = "".join(
         f'<tr data-keep="{i}"><td><button data-keep="{i}">{card.escape(name_number(trace, cell))}</button></td>'
-        f"<td>{format_number(trace[cell].item())}</td></tr>"
+        f"<td>{write_recorded(trace[cell].item())}</td></tr>"
         for i, cell in way[-_WAY:]
     )
     title = f"The way you came, {write_count(len(way), 'step')}"

@@ -8,11 +8,12 @@ from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, sa
 from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.naming import name_number, tell_where
 from bertviz_core.analysis.parts import Parts
+from bertviz_core.analysis.predictions import RELATIONS
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.dims import KEY, TOKEN_AXES, VOCAB
+from bertviz_core.formula.dims import KEY, RELATION, TOKEN_AXES, VOCAB
 from bertviz_core.formula.explain import Explanation
-from bertviz_core.formula.numbers import format_number, format_percent, format_short, write_factor
+from bertviz_core.formula.numbers import format_percent, format_short, write_factor
 from bertviz_core.formula.short import write_letter
 from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.tracing.trace import Trace
@@ -39,8 +40,8 @@ def explain_share(view: View, why: Explanation, found: Parts) -> Card:
             (
                 Cell(card.name_place(view.trace, axis, i)),
                 card.number(view.trace, block[i]),
-                Cell(format_number(float(powers[i]))),
-                Cell(format_percent(float(shares[i]))),
+                card.write_cell(float(powers[i])),
+                card.write_share(float(shares[i])),
             ),
             float(shares[i]),
             own=i == own,
@@ -70,7 +71,7 @@ def choose_shown(shares: np.ndarray, own: int) -> list[int]:
 
 def _sum_up(powers: np.ndarray, shares: np.ndarray, shown: list[int], rest: int) -> Row:
     left = [float(np.delete(each, shown).sum()) for each in (powers, shares)]
-    numbers = (Cell(format_number(left[0])), Cell(format_percent(left[1])))
+    numbers = (card.write_cell(left[0]), card.write_share(left[1]))
     return Row((Cell(write_count(rest, "other")), Cell(""), *numbers), quiet=True)
 
 
@@ -125,6 +126,8 @@ def _begin(trace: Trace, cell: Address, axis: str) -> str:
     if axis == VOCAB.name:
         word = trace.model.tokenizer.name(at["vocab"])
         return _escape(f"At {name_token(tokens, at['token'])}, “{word}” gets ") + "**{share}** of the probability"
+    if axis == RELATION.name:
+        return _escape(f"“{RELATIONS[at[axis]]}” gets ") + "**{share}** of the probability"
     return _escape(f"{tell_where(trace, cell)}{name_number(trace, cell)}") + ", **{share}**"
 
 

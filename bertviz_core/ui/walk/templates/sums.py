@@ -26,7 +26,7 @@ from bertviz_core.ui.walk.pictures import Piece, draw_waterfall, find_usual, rin
 
 _EMBEDDED = "embeddings.sum"
 _BROUGHT, _ADDED = "brought along", "added"  # the parts of a residual sum
-_OUTPUTS = ("dense", "dropout", "context")  # what a sub-layer gives, by the end of its path
+OUTPUTS = ("dense", "dropout", "context")  # what a sub-layer gives, by the end of its path
 
 
 def explain_sum(view: View, why: Explanation, found: Parts) -> Card:
@@ -49,7 +49,7 @@ def explain_sum(view: View, why: Explanation, found: Parts) -> Card:
 def _name_part(why: Explanation, operands: Sequence[Address]) -> str:
     """What a part is called: by its part in a residual sum, by what it stands for among embeddings."""
     if why.cell.name == "residual" and len(operands) == 1 and why.count == 2:
-        return _ADDED if operands[0].name in _OUTPUTS else _BROUGHT
+        return _ADDED if operands[0].name in OUTPUTS else _BROUGHT
     words = [find_noun(operand.path).word for operand in operands[:2]]
     return " × ".join(word.removesuffix(" embedding") if why.cell.name == "sum" else word for word in words)
 
@@ -58,7 +58,7 @@ def _list_part(trace: Trace, why: Explanation, part: PartOf) -> Row:
     """One part: its name, where it comes from, and what it adds."""
     first, amount = part.operands[0], part.amount or 0.0
     name = Cell(_name_part(why, part.operands), first)
-    return Row((name, Cell(_find_origin(trace, first), look=card.WORD), Cell(format_number(amount))), amount)
+    return Row((name, Cell(_find_origin(trace, first), look=card.WORD), card.write_cell(amount)), amount)
 
 
 def _find_origin(trace: Trace, operand: Address) -> str:

@@ -16,7 +16,6 @@ from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.formula.document_nodes import Dropout
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.nodes import Add, Expr
-from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import PARAMETER, inline, walk_nodes
 from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.tracing.trace import Trace
@@ -155,7 +154,7 @@ def _list_row(trace: Trace, factors: Sequence[Block], group: Group, i: int, amou
     axis, index = _find_varying(factors[0], i)
     name = card.name_place(trace, axis, index)
     cells = [card.number(trace, block[i]) for block in group.blocks if len(block) == len(group.amounts)][: len(factors)]
-    return Row((Cell(name, cells[0].step), *cells, Cell(format_number(amount))), amount)
+    return Row((Cell(name, cells[0].step), *cells, card.write_cell(amount)), amount)
 
 
 def _find_varying(block: Block, i: int) -> tuple[str, int]:
@@ -190,8 +189,8 @@ def _name_factor(trace: Trace, factors: Sequence[Block], block: Block) -> str:
 def _list_single(group: Group, columns: int) -> Row:
     """What is added to all terms: a bias, or whatever stands alone."""
     cell = group.blocks[0][0]
-    blanks, amount = (Cell("") for _ in range(columns - 2)), format_number(float(group.amounts[0]))
-    return Row((Cell(find_noun(cell.path).word, cell), *blanks, Cell(amount)), quiet=True)
+    blanks = (Cell("") for _ in range(columns - 2))
+    return Row((Cell(find_noun(cell.path).word, cell), *blanks, card.write_cell(float(group.amounts[0]))), quiet=True)
 
 
 def tell_terms(trace: Trace, why: Explanation, terms: np.ndarray) -> Said:
