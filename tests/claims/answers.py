@@ -85,14 +85,15 @@ def _tell_ties(row):
 
 
 def find_span(trace):
-    """The span of the second text with the highest score; without one, the highest start and end."""
+    """The span of the second text with the highest score; without one, the highest start and end but for padding."""
     coding, special = trace.encoding, {"[CLS]", "[SEP]", "[PAD]"}
     rows = zip(coding.tokens, coding.segments, coding.mask, strict=True)
     inside = [i for i, (token, second, real) in enumerate(rows) if second and real and token not in special]
     spans = np.asarray(trace["qa_outputs.spans"])
     found = [(i, j) for i in inside for j in inside if 0 <= j - i < 30]
     if not found:
-        return tuple(int(np.asarray(trace[f"qa_outputs.{side}"]).argmax()) for side in ("start", "end"))
+        real = [i for i, one in enumerate(coding.mask) if one]
+        return tuple(real[int(np.asarray(trace[f"qa_outputs.{side}"])[real].argmax())] for side in ("start", "end"))
     return max(found, key=lambda span: (spans[span], -span[0], -span[1]))
 
 

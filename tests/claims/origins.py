@@ -40,7 +40,8 @@ def find_rival(scene):
 def carry(scene):
     """(source,) the parts of the number, of a lead those of the one less those of the other."""
     parts, rival = carry_one(scene.trace, find_target(scene)), find_rival(scene)
-    return parts if rival is None else parts - carry_one(scene.trace, rival)
+    lead = parts if rival is None else parts - carry_one(scene.trace, rival)
+    return np.where(np.abs(lead) < 1e-12, 0.0, lead)  # rounding carries nothing
 
 
 @lru_cache(maxsize=8)

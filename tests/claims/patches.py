@@ -29,7 +29,7 @@ def _(scene, name):
     heads = move_heads(*name_both(scene))
     best = int(np.abs(heads).argmax())
     assert abs(heads.flat[best]) >= ENOUGH and (heads.flat[best] < 0) == name.endswith("back")
-    layers, those = find_as_far(heads, best)
+    layers, those = find_as_far(heads, heads.flat[best])
     values = {"share": heads.flat[best], "layer": {*layers}, "head": {*those}}
     return Truth(values, relate(name), heads.ravel(), best)
 
@@ -41,15 +41,19 @@ def _(scene, name):
     grids = {of: move_cells(*both, leaf) for of, leaf in OUTPUTS.items()}
     of = max(grids, key=lambda each: np.abs(grids[each]).max())
     best, tokens = int(np.abs(grids[of]).argmax()), both[1].tokens
-    layers, those = find_as_far(grids[of], best)
-    called = {name_token(tokens, i) for i in those}
-    values = {"share": grids[of].flat[best], "layer": {*layers}, "token": called, "of": of}
+    far = {each: find_as_far(grid, grids[of].flat[best]) for each, grid in grids.items()}
+    values = {
+        "share": grids[of].flat[best],
+        "layer": {layer for layers, _ in far.values() for layer in layers},
+        "token": {name_token(tokens, i) for _, those in far.values() for i in those},
+        "of": {each for each, (layers, _) in far.items() if layers},
+    }
     return Truth(values, relate(name), grids[of].ravel(), best)
 
 
-def find_as_far(values, best):
+def find_as_far(values, farthest):
     """The rows and columns of what lies as far from 0 as the farthest but for rounding: either may be named."""
-    rows, columns = np.nonzero(np.abs(values) >= abs(values.flat[best]) - 1e-5)
+    rows, columns = np.nonzero(np.abs(values) >= abs(farthest) - 1e-5)
     return rows.tolist(), columns.tolist()
 
 

@@ -33,6 +33,7 @@ from bertviz_core.ui.views.where_from_question import read_question, show_choose
 from bertviz_core.ui.walk.origin import ROWS, ask_hidden, find_origins_of
 from bertviz_core.ui.walk.worked_parts import PART, SUM, find_part
 
+_NOTHING = 1e-12  # of a part in float64: what is less is rounding
 _SOURCE = "Kobayashi et al. 2021; Modarressi et al. 2023, DecompX"
 _FORMULA = r"L = \sum_j c_j + c_b, \quad c_j = \sum_h x_{j,h} \; s_{j,h}"
 
@@ -68,16 +69,17 @@ def _tell_most(view: View, found: Attribution) -> Said:
 
 
 def _tell_lead(view: View, found: Attribution) -> tuple[Said, str, Said]:
-    most, least = int(found.parts.argmax()), int(found.parts.argmin())
+    parts = np.where(np.abs(found.parts) < _NOTHING, 0.0, found.parts)
+    most, least = int(parts.argmax()), int(parts.argmin())
     speaks, against = (
-        {"part": _tell_signed(found.parts[i]), "token": tell_token(view.trace.tokens, i)} for i in (most, least)
+        {"part": _tell_signed(parts[i]), "token": tell_token(view.trace.tokens, i)} for i in (most, least)
     )
     return (
         say_largest(
             ("speaks most for", "**{token} speaks most for it, {part}**"),
             ("none speaks more for", "**no token speaks more for it than {token}, {part}**"),
             speaks,
-            found.parts,
+            parts,
             (most,),
         ),
         "; ",
@@ -85,7 +87,7 @@ def _tell_lead(view: View, found: Attribution) -> tuple[Said, str, Said]:
             ("speaks most against", "{token} most against, {part}"),
             ("none speaks more against", "none more against than {token}, {part}"),
             against,
-            found.parts,
+            parts,
             (least,),
         ),
     )
