@@ -24,7 +24,7 @@ def match_tokens(here: Trace, there: Trace, by_place: bool = False) -> Pairs:
     by_place: whether each token is matched with that at its place, equal or not, where both have as many.
     """
     if by_place and here.encoding.mask == there.encoding.mask:
-        return tuple((i, i) for i in range(len(here.tokens)))
+        return tuple((i, i) for i in here.encoding.real)
     if here.model.tokenizer.vocabulary != there.model.tokenizer.vocabulary:
         return tuple(_match_letters(here, there))
     own, other = ([trace.tokens[i] for i in trace.encoding.real] for trace in (here, there))

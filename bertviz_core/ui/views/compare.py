@@ -6,6 +6,7 @@ import numpy as np
 
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say, say_largest
 from bertviz_core.analysis.compared_answers import BLANK, CLASS, FOLLOWS, READING, SPAN, Answers
+from bertviz_core.analysis.predictions import find_masks
 from bertviz_core.formula.address import Address
 from bertviz_core.ui.frame.labels import read_escaped
 from bertviz_core.ui.frame.view import View
@@ -19,6 +20,7 @@ _ASKED = {
     FOLLOWS: "it is likelier that ",
     READING: "{token} reads most like ",
 }
+_WHICH_BLANK = "{token} is most likely "  # where there are more than one
 
 
 def write_headline(view: View) -> Said:
@@ -42,7 +44,7 @@ def _tell_apart(both: Both, pair: int) -> Said:
     start, end = both.angles[0, pair], both.angles[-1, pair]
     parts = {
         "end": tell_degrees(end),
-        "where": Part(_name_end(both.stages[-1])),
+        "where": Part(name_end(both.stages[-1])),
         "one": words[0],
         "other": words[1],
     }
@@ -57,7 +59,8 @@ def _tell_apart(both: Both, pair: int) -> Said:
     return say(apart, choose(*ways, Claim("began apart", form, began)))
 
 
-def _name_end(stage: Address) -> str:
+def name_end(stage: Address) -> str:
+    """Where a vector stands, inside a sentence."""
     return "as layer 0 receives it" if stage.layer is None else f"after layer {stage.layer}"
 
 
@@ -92,14 +95,24 @@ def _tell_answers(both: Both, answers: Answers) -> Said:
             continue
         trace, best = (both.one, both.other)[side], int(np.nanargmax(shares))
         parts = {"share": tell_percent(shares[best]), "what": _name_answer(answers, best)}
-        if answers.kind == READING and answers.at:
+        if "{token}" in _ask(both, answers) and answers.at:
             parts["token"] = tell_token(trace.tokens, answers.at[side])
-        lead = f"In the {which} {_ASKED[answers.kind]}" if not found else f"in the {which} "
+        lead = f"In the {which} {_ask(both, answers)}" if not found else f"in the {which} "
         form = f"{lead}{{what}}, {{share}}{'. ' if side else '; '}"
         known = shares[~np.isnan(shares)]
         at = int((~np.isnan(shares))[:best].sum())
         found.append(Claim(f"answer of the {which}", form, parts, Relation.HIGHEST, known, (at,)))
     return say(*found)
+
+
+def _ask(both: Both, answers: Answers) -> str:
+    """What is asked; of several blanks, which one."""
+    return _WHICH_BLANK if answers.kind == BLANK and has_more_blanks(both) else _ASKED[answers.kind]
+
+
+def has_more_blanks(both: Both) -> bool:
+    """Whether there is more than one blank to speak of."""
+    return any(len(find_masks(trace)) > 1 for trace in (both.one, both.other))
 
 
 def _name_answer(answers: Answers, best: int) -> Part:

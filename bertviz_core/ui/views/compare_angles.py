@@ -43,9 +43,16 @@ def show_angles(view: View, both: Both) -> None:
         chart = draw_angles(runs, kept.index(main), stages, view.colors, view.colors.kinds[NORM], _HIGH)
         show_chart(chart, "apart", "Angle between the two vectors of each matched token, layer by layer")
         left = len(both.pairs) - len(kept)
-        more = f"Drawn: those that end farthest apart; {write_count(left, 'other')} in the values." if left else ""
+        more = f"{_tell_drawn(both, kept)}; {write_count(left, 'other')} in the values." if left else ""
         if told := " ".join(filter(None, (more, why))):
             st.caption(escape_markdown(told))
+
+
+def _tell_drawn(both: Both, kept: list[int]) -> str:
+    """Which of many lines are drawn: that of the token that is looked at is not always among the last."""
+    main, farthest = both.main, set(rank_top(np.nan_to_num(both.last, nan=-1.0), len(kept)))
+    named = "" if main is None or main in farthest else f"“{both.names[main]}” and "
+    return f"Drawn: {named}those that end farthest apart"
 
 
 def _make_run(both: Both, pair: int) -> Run:

@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.comparing import average_moved, measure_by_layer, read_folded, sort_heads, tell_heads
+from bertviz_core.analysis.layers import average_attention
 from bertviz_core.figures.compared import draw_sorted
 from bertviz_core.figures.thumbnails import draw_thumbnail
 from bertviz_core.formula.address import Address
@@ -69,11 +70,19 @@ def _draw(view: View, both: Both, found: Found[np.ndarray]) -> None:
             _show_bars(view, heads, order)
         with maps:
             st.html(_render_maps(view, both, heads, order[:_SHOWN]))
-        if told := tell_progress(found, "the layers read"):
+        if told := tell_progress(found, "the layers read") or _tell_missing(both):
             st.caption(told)
         if found.value is not None:
             with tools:
                 show_values("elsewhere", _make_values(heads))
+
+
+def _tell_missing(both: Both) -> str:
+    """What becomes of heads whose weights a change took away; "" where there are none."""
+    changed = [trace for trace in (both.one, both.other) if trace.changes]
+    if all(np.allclose(layer.sum(axis=-1), 1, atol=1e-4) for trace in changed for layer in average_attention(trace)):
+        return ""
+    return "As changed, not all attention weights sum to 1: a head that looks nowhere in one of the passes is at 50 %."
 
 
 def _make_values(heads: np.ndarray) -> Values:

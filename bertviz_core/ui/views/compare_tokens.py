@@ -27,7 +27,7 @@ from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.pictures import write_picture
 from bertviz_core.ui.panels.said import tell_shown
-from bertviz_core.ui.views.compare import tell_matched
+from bertviz_core.ui.views.compare import name_end, tell_matched
 from bertviz_core.ui.views.compare_both import Both
 
 STYLE = read_css(Path(__file__).with_name("compare.css"))
@@ -38,7 +38,7 @@ _COLUMN, _HIGH = 100.0, 56.0  # the lines' own units for a token, and from row t
 
 def show_tokens(view: View, both: Both) -> None:
     """The two rows; a click on a token chooses it, one on an angle works it out."""
-    says = f"{tell_matched(view)}; lines: equal pieces in the same order, with the angle after the last layer"
+    says = f"{tell_matched(view)}; lines: {_tell_lines(both)}"
     with open_card(view, NORM, Heading("Matched tokens", says), "both passes", name="matched") as tools:
         with tools:
             _show_matching(view, both)
@@ -49,6 +49,14 @@ def show_tokens(view: View, both: Both) -> None:
         told = [tell_shown(rows, len(trace.tokens)) for rows, trace in zip(shown, (both.one, both.other), strict=True)]
         if any(told):
             st.caption(" ".join(dict.fromkeys(filter(None, told))))
+
+
+def _tell_lines(both: Both) -> str:
+    """Which tokens are joined, and the angle that stands there."""
+    alike = both.one.model.tokenizer.vocabulary == both.other.model.tokenizer.vocabulary
+    letters = "equal pieces in the same order" if alike else "pieces of the same letters"
+    how = "as matched by hand" if state.read(PAIRS) else letters
+    return f"{how}, with the angle {name_end(both.stages[-1])}" if both.stages else how
 
 
 def _show_matching(view: View, both: Both) -> None:

@@ -16,6 +16,7 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Values, show_values
+from bertviz_core.ui.views.compare import has_more_blanks
 from bertviz_core.ui.views.compare_both import Both
 
 _ROWS, _LONGEST = 9, 14  # answers, and characters of one
@@ -35,7 +36,8 @@ def show_answers(view: View, both: Both) -> None:
         why = tell_answers(both.one, both.other) or "The two passes have no answer to the same question."
         st.info(escape_markdown(why), icon=":material/info:")
         return
-    place = "" if answers.kind != READING else f"at {_tell_place(both, answers)}"
+    named = answers.kind == READING or (answers.kind == BLANK and has_more_blanks(both))
+    place = f"at {_tell_place(both, answers)}" if named else ""
     says = ", ".join(filter(None, (place, _tell_divergence(answers))))
     heading = Heading(_TITLES[answers.kind], says, *_write_formula(answers))
     listed = answers.list_likeliest(_ROWS)

@@ -207,7 +207,7 @@ def tell_measured(both: Both) -> str:
         return f"logit of “{both.names[0]}” less logit of “{both.names[1]}”"
     if both.kind in OF_WORDS:
         return f"{both.kind} of “{both.names[0]}”"
-    return f"probability of “{both.kind}”"
+    return f"probability of {both.kind if '“' in both.kind else f'“{both.kind}”'}"
 
 
 def write_measure(both: Both) -> str:

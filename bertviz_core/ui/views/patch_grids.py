@@ -33,13 +33,14 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.views.patch import find_both, find_farthest
-from bertviz_core.ui.views.patch_both import Both, write_measure
+from bertviz_core.ui.views.patch_both import OF_WORDS, Both, write_measure
 from bertviz_core.ui.views.patch_number import WARNINGS, find_number, tell_patched
 
 _SOURCE = "Vig et al. 2020; Meng et al. 2022; Heimersheim and Nanda 2024"
 _TITLES = {OF_RESIDUAL: "Residual", OF_ATTENTION: "Attention output", OF_FEED_FORWARD: "Feed-forward"}
 _KINDS = {OF_RESIDUAL: RESIDUAL, OF_ATTENTION: ATTENTION, OF_FEED_FORWARD: FFN, OF_HEADS: ATTENTION}
 _REACHED = 0.1  # of the way, for a token to have a line of its own
+_HALF = 0.5  # of the way, for the difference to be at a token
 _MOST = 6  # lines
 _HIGH = 236  # pixels of the lines
 # The finding that somebody cancelled, by its name, and what was known of it.
@@ -195,7 +196,7 @@ def _show_heads(view: View, both: Both, known: Patching, end: float) -> None:
 def _show_moves(view: View, both: Both, known: Patching) -> None:
     trace, tokens = both.target.trace, both.target.trace.tokens
     values = known.moved(OF_RESIDUAL)
-    title, says = _tell_moves(both, known)
+    title, says = tell_moves(both, known)
     heading = Heading(title, says, r"x_{l,i} := x'_{l,i}", "one token at a time")
     shown = _choose_tokens(both, known)
     inks = [view.colors.text, view.colors.kinds[ATTENTION], *[view.colors.faint] * len(shown)]
@@ -211,25 +212,30 @@ def _show_moves(view: View, both: Both, known: Patching) -> None:
 
 
 def _choose_tokens(both: Both, known: Patching) -> list[int]:
-    """The tokens that have a line: where the two passes differ, where words are read, and where much is moved."""
+    """The tokens that have a line: where the two passes differ, where words are read, if they are what is measured, and
+    where much is moved."""
     values = known.moved(OF_RESIDUAL)
     first = [i for i, _ in both.differing][:1]
     reach = np.nanmax(np.abs(np.nan_to_num(values)), axis=0)
     end = 1.0 if known.has_way else float(reach.max(initial=0.0)) or 1.0
     far = [int(i) for i in np.argsort(-reach) if reach[i] >= _REACHED * end]
-    return list(dict.fromkeys([*first, both.target.token, *far]))[:_MOST]
+    read = [both.target.token] if both.kind in OF_WORDS else []
+    return list(dict.fromkeys([*first, *read, *far]))[:_MOST]
 
 
-def _tell_moves(both: Both, known: Patching) -> tuple[str, str]:
-    """When the difference has come to where words are read: in which layer half of it is there."""
+def tell_moves(both: Both, known: Patching) -> tuple[str, str]:
+    """When the difference has come to where words are read: from which layer on half of it is there, to the last."""
     values, token = known.moved(OF_RESIDUAL)[:, both.target.token], both.target.token
     tokens = both.target.trace.tokens
     there = name_token(tokens, token)
-    if not known.has_way or not np.isfinite(values).all() or token in [i for i, _ in both.differing]:
+    begun = token in [i for i, _ in both.differing]
+    if both.kind not in OF_WORDS or not known.has_way or not np.isfinite(values).all() or begun:
         return "Over the layers", "the residual, one token at a time"
-    reached = next((row for row, value in enumerate(values) if value >= 0.5), None)
-    if reached is None:
-        return "It does not move", f"less than half of it is ever at {there}"
-    layers = len(values) - 1
+    less, layers = np.flatnonzero(values < _HALF), len(values) - 1
+    reached = int(less[-1]) + 1 if less.size else 0
+    if not reached:
+        return "It begins there", f"the residual: half of it or more is at {there} from the embeddings on"
+    if reached > layers:
+        return "It does not move", f"less than half of it is at {there} after the last layer"
     when = "early" if reached <= layers / 3 else "late" if reached > 2 * layers / 3 else f"in layer {reached - 1}"
     return f"It moves {when}", f"the residual: half of it or more is at {there} from layer {reached - 1} on"

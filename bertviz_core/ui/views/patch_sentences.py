@@ -1,4 +1,4 @@
-"""The page Patch's first card: the two sentences, which token is matched with which, and what is measured of both."""
+"""The page Patch's first card: the two passes, which token is matched with which, and what is measured of both."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def show_sentences(view: View) -> bool:
                 icon=":material/info:")  # fmt: skip
         _offer_noise(view)
         return False
-    heading = Heading("Two sentences, one difference", _tell_words(both), r"m = " + write_measure(both), "")
+    heading = Heading("Two passes, one measure", _tell_words(both), r"m = " + write_measure(both), "")
     with open_card(view, ATTENTION, heading, str(both.measure.cell), name="sentences") as tools:
         source, target = read_values(both)
         names = [both.source.name, both.target.name]
@@ -220,7 +220,7 @@ def _draw_lines(view: View, both: Both, most: int) -> str:
 
 
 def _tell_pairs(both: Both) -> str:
-    return f"Both sentences: {len(both.pairs)} tokens matched, {len(both.differing)} of them different"
+    return f"Both passes: {len(both.pairs)} tokens matched, {len(both.differing)} of them different"
 
 
 def _render_row(name: str, side: Side, marked: set[int]) -> str:

@@ -60,8 +60,8 @@ def _tell_most(view: View, found: Attribution) -> Said:
         "token": tell_token(view.trace.tokens, best),
     }
     return say_largest(
-        ("carried most", "Most from **{token}: {part} of {whole}**"),
-        ("none carried more", "No token carried more than **{token}: {part} of {whole}**"),
+        ("carried most", "Of the tokens most from **{token}: {part} in a sum of {whole}**"),
+        ("none carried more", "No token carried more than **{token}: {part} in a sum of {whole}**"),
         parts,
         found.parts,
         (best,),
@@ -122,7 +122,7 @@ def show(view: View) -> None:
             where_from_written.show_written(view)
         with inside:
             where_from_methods.show_inside(view)
-    where_from_written.tell_measures()
+    where_from_written.tell_measures(view)
 
 
 def _show_carried(view: View, question: Question, found: Origins) -> None:

@@ -26,7 +26,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.walked import read_explained
 from bertviz_core.ui.panels.passes import show_passes_chart, tell_words
 from bertviz_core.ui.panels.said import tell_nowhere, tell_short, tell_token
-from bertviz_core.ui.views.where_from_question import read_question
+from bertviz_core.ui.views.where_from_question import name_kind, read_question
 from bertviz_core.ui.walk.origin import ask_hidden, choose_rows, find_origins_of
 from bertviz_core.ui.walk.worked_parts import BIASES, HIDDEN, PART, SUM, find_part, name_whole, write_measure
 
@@ -71,7 +71,7 @@ def _lay_out(view: View, question: Question, shown: Sequence[int], hidden: Measu
         rows.append(Row(write_count(len(rest), "other"), float(rest.sum()), whole))
     rows.append(Row("biases", found.parts.biases, str(find_part(question, BIASES))))
     now = write_measure(trace, question, read_measure(trace, question))
-    what = "lead" if question.against else "number" if "hidden" in question.target.at else "logit"
+    what = name_kind(question)
     return Carried(
         rows,
         Row(what, float(parts.sum()) + found.parts.biases, whole, now.value, now.text),
@@ -98,7 +98,7 @@ def _tell_missing(view: View, i: int, hidden: Measured) -> str:
     if encoding.ids[i] == view.trace.model.tokenizer.mask_id:
         return "the blank"
     if i not in encoding.real:
-        return "padding"
+        return "padding" if encoding.ids[i] == view.trace.model.tokenizer.pad_id else "masked out"
     return "" if hidden.over or view.trace.model.tokenizer.mask_id is None else "…"
 
 
@@ -181,10 +181,9 @@ def _tell_departure(view: View) -> str:
 def _tell_receipt(view: View, question: Question, found: Attribution, before: str) -> None:
     """That the parts add up, with the difference; in red, where they do not. before: what is said above it."""
     total, recorded = float(found.parts.sum()) + found.biases, question.read(view.trace)
-    what = "lead" if question.against else "number" if "hidden" in question.target.at else "logit"
     told = (
-        f"{write_count(len(view.trace.encoding.real), 'part')} and the biases: {format_number(total)}; the {what}: "
-        f"{format_number(recorded)}; difference {format_short(abs(total - recorded))}."
+        f"{write_count(len(view.trace.encoding.real), 'part')} and the biases: {format_number(total)}; "
+        f"the {name_kind(question)}: {format_number(recorded)}; difference {format_short(abs(total - recorded))}."
     )
     if abs(total - recorded) <= found.tolerance:
         st.caption(f"{before}  \n{told}")

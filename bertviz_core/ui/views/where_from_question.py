@@ -30,6 +30,11 @@ def read_question(view: View) -> Question:
     return Question(target, against)
 
 
+def name_kind(question: Question) -> str:
+    """What is taken apart: a lead, a logit, or another number."""
+    return "lead" if question.against else "number" if "hidden" in question.target.at else "logit"
+
+
 def _settle(key: Key[str], text: str) -> None:
     """Let a widget that is drawn later say this; one that is drawn says it already."""
     if state.read(key) != text:

@@ -15,14 +15,14 @@ from bertviz_core.formula.texts import write_count
 from bertviz_core.ui.frame import site
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Derived, Origin, Second, Values, derived
-from bertviz_core.ui.views.where_from_question import read_question
+from bertviz_core.ui.views.where_from_question import name_kind, read_question
 from bertviz_core.ui.walk.origin import find_origins_of
 from bertviz_core.ui.walk.worked_components import BLOCK, HEAD
 from bertviz_core.ui.walk.worked_parts import find_part
 
 _FORMULA = r"L = e + \sum_{l,h} a_{l,h} + \sum_l f_l + b"
 _MEASURES = (
-    "What a head itself carried to the logit, in this one pass. What the answer loses without the head, all its "
+    "What a head itself carried to the {what}, in this one pass. What the answer loses without the head, all its "
     "weights at 0, is another number: later layers then read something else too. So its strongest head may be another."
 )
 _SOURCE = "nostalgebraist 2020; Elhage et al. 2021"
@@ -41,9 +41,9 @@ def show_written(view: View) -> None:
         _show(view, question)
 
 
-def tell_measures() -> None:
+def tell_measures(view: View) -> None:
     """What the card measures, and where another measure of heads is."""
-    st.caption(_MEASURES)
+    st.caption(_MEASURES.format(what=name_kind(read_question(view))))
     site.show_link(site.get_page("heads"), "Heads: the answer without each head")
 
 

@@ -1,0 +1,134 @@
+"""What pages of two passes, and of where a number comes from, say beside their numbers."""
+
+import re
+from html import unescape
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import bertviz_core as bv
+from bertviz_core.tracing.matching import match_tokens
+from bertviz_core.ui.frame.resources import get_findings
+from bertviz_core.ui.views.patch_both import LOGIT
+from bertviz_core.ui.views.patch_grids import tell_moves
+from tests.factory import random_checkpoint
+from tests.small_pass import load_small_model
+from tests.test_pages import APP
+
+TWO_BLANKS = "the cat [MASK] on the [MASK]"
+READ_AT = 2  # the token at which words are read
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    return str(random_checkpoint(tmp_path_factory.mktemp("two") / "small"))
+
+
+def open_page(page, **query):
+    for _ in range(2):
+        at = AppTest.from_file(APP, default_timeout=60)
+        at.query_params.update(query)
+        at.switch_page(f"pages/{page}.py").run()
+        assert not at.exception and get_findings().settle(60)
+    return at
+
+
+def read(at):
+    texts = [each.value for kind in (at.title, at.caption, at.info) for each in kind]
+    texts += [re.sub("<[^>]*>", " ", each.proto.body) for each in at.get("html")]
+    return re.sub(r"\s+", " ", unescape(" ".join(texts))).replace("\\", "")
+
+
+@pytest.mark.parametrize(
+    ("column", "title", "says"),
+    [
+        ([0, 0.1, 0.8, 1, 1], "It moves in layer 1", "from layer 1 on"),
+        ([0, 0.7, 0.2, 0.9, 1], "It moves late", "from layer 2 on"),  # once before, which is not from there on
+        ([0, 0.6, 0.9, 0.5, 1], "It moves early", "from layer 0 on"),
+        ([1, 0.6, 1.2, 0.9, 1], "It begins there", "from the embeddings on"),
+        ([0, 0.1, 0.8, 0.3, 0.4], "It does not move", "after the last layer"),
+    ],
+)
+@pytest.mark.parametrize("kind", [LOGIT, "B follows A"])
+def test_the_difference_is_there_from_that_layer_on_from_which_it_stays(column, title, says, kind):
+    grid = np.zeros((len(column), 4))
+    grid[:, READ_AT] = column
+    trace = SimpleNamespace(tokens=("[CLS]", "cat", "[MASK]", "[SEP]"))
+    both = SimpleNamespace(target=SimpleNamespace(token=READ_AT, trace=trace), differing=((1, 1),), kind=kind)
+    told = tell_moves(both, SimpleNamespace(moved=lambda _: grid, has_way=True))
+    if kind == LOGIT:
+        assert told[0] == title and told[1].endswith(says) and "layer -1" not in told[1]
+    else:  # it is read from another token, to which this row says nothing
+        assert told[0] == "Over the layers"
+
+
+def test_noise_where_words_are_read_begins_there(small):
+    noise = "changes:embeddings.LayerNorm[token=3]:noise=7"
+    at = open_page("patch", model=small, text="the cat [MASK]", token="3", **{"with": noise, "measure": LOGIT})
+    assert "layer -1" not in read(at)
+
+
+def test_padding_is_matched_by_place_as_little_as_otherwise(tmp_path, small):
+    one, other = (bv.run(load_small_model(tmp_path), text, pad_to=9) for text in ("the cat", "the mat"))
+    assert match_tokens(one, other, by_place=True) == tuple((i, i) for i in range(4))
+    labels = {}
+    for page in ("patch", "compare"):
+        at = open_page(page, model=small, text="the cat sat", pad="9", changes="embeddings.sum[token=1]:0.5")
+        labels[page] = " ".join(each.proto.body for each in at.get("html")) + read(at)
+    assert "Both passes: 5 tokens matched, 0 of them different" in labels["patch"]
+    assert "5 matched, 0 alone" in labels["compare"]
+
+
+def test_what_has_quotes_in_its_name_has_no_others_around_it(tmp_path):
+    folder = str(random_checkpoint(tmp_path / "answers", kind="question-answering"))
+    query = {"text": "where sat the cat", "pair": "the cat sat", "changes": "embeddings.sum[token=1]:0.5"}
+    said = read(open_page("patch", model=folder, **query))
+    assert "probability of an answer" in said and "““" not in said and "“an answer" not in said
+
+
+@pytest.mark.parametrize("token", [3, 6])
+def test_of_two_blanks_the_one_that_is_looked_at_is_read_and_named(small, token):
+    query = {"model": small, "text": TWO_BLANKS, "with": TWO_BLANKS.replace("cat", "mat"), "token": str(token)}
+    said = read(open_page("compare", **query))
+    row = bv.run(bv.load_model(small), TWO_BLANKS)[f"cls.predictions.probs[token={token}]"]
+    best = bv.load_model(small).tokenizer.name(int(row.argmax()))
+    assert f"In the first “[MASK]” at position {token} is most likely “{best}”" in said
+    assert f"at “[MASK]” at position {token}, JS" in said
+
+
+def test_lines_that_were_drawn_by_hand_are_not_called_equal_pieces(small):
+    query = {"model": small, "text": "the cat sat", "with": "the mat sat"}
+    assert "lines: equal pieces in the same order, with the angle after layer 1" in read(open_page("compare", **query))
+    assert "lines: as matched by hand, with the angle" in read(open_page("compare", **query, pairs="0-0.2-2"))
+
+
+def test_of_many_lines_the_one_that_is_looked_at_is_not_said_to_be_among_the_last(small):
+    text, other = "the cat sat on the mat in rome as do", "the cat sat on the mat in rome as mat"
+    one, two = (bv.run(bv.load_model(small), each) for each in (text, other))
+    angles = bv.compare(one, two).angles[-1]
+    for token, named in ((int(angles.argmin()), True), (int(angles.argmax()), False)):
+        said = read(open_page("compare", model=small, text=text, token=str(token), **{"with": other}))
+        assert ("and those that end farthest apart" in said) is named and "those that end farthest apart" in said
+
+
+def test_a_head_that_looks_nowhere_is_told_to_be_halfway(small):
+    query = {"model": small, "text": "the cat sat"}
+    said = read(open_page("compare", **query, changes="encoder.layer.1.attention.self.probs[head=0]:0"))
+    assert "a head that looks nowhere in one of the passes is at 50 %" in said
+    assert re.search("layer 1, head 0 50.%", said)
+    other = read(open_page("compare", **query, changes="encoder.layer.1.intermediate.activation:relu"))
+    assert "looks nowhere" not in other
+
+
+def test_a_number_that_is_no_logit_is_not_called_one(tmp_path):
+    folder = str(random_checkpoint(tmp_path / "base", kind="base-without-pooler"))
+    said = read(open_page("where_from", model=folder, text="the cat sat"))
+    assert "itself carried to the number," in said and "the logit" not in said
+
+
+def test_a_token_that_a_change_masks_is_not_called_padding(small):
+    at = open_page("where_from", model=small, text="the cat sat [MASK]", changes="attention_mask[token=2]:0")
+    drawn = " ".join(each.proto.spec for each in at.get("plotly_chart"))
+    assert "masked out" in drawn and '"padding"' not in drawn
