@@ -17,12 +17,12 @@ view = open_page(
 )
 story = read_story(view)
 chosen = show_line(view, story)
-stop, without = st.columns([6, 4], gap="small")
-with stop:
-    show_stop(view, story, chosen)
+show_stop(view, story, chosen)
+without, hidden = st.columns(2, gap="small")
 with without:
     show_without(view, story)
-show_hidden(view, story)
+with hidden:
+    show_hidden(view, story)
 with fold("steps", "**All steps** · with every sum, norm and curve between the stops") as opened:
     if opened:
         show_steps(view, story)

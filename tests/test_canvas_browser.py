@@ -223,7 +223,7 @@ def test_a_word_opens_its_story_and_back_comes_back(app):
     app.page.wait_for_function("() => location.pathname === '/story'")
     app.settle()
     assert app.title == "Shortest story" and app.query["token"] == "7"
-    assert "Where does “the” lead, back along" in app.page.get_by_role("heading", level=1).inner_text()
+    assert "Where does “the” lead back to?" in app.page.get_by_role("heading", level=1).inner_text()
 
 
 @pytest.mark.slow

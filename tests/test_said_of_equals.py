@@ -135,7 +135,7 @@ def test_an_answer_from_one_of_two_tokens_says_from_which(tmp_path, monkeypatch)
     assert trace.tokens.count(word) > 1
     at = opened("story", {}, text, pair=pair, layer="0", head="0", token="1")
     told = f"an answer from “{word}” at position {start}"
-    for page, asked in (("story", f"Where does {told} lead, back along"), ("heads", told), ("feed_forward", told)):
+    for page, asked in (("story", f"Where does {told} lead back to?"), ("heads", told), ("feed_forward", told)):
         said = read_all(at.switch_page(f"pages/{page}.py").run())
         assert asked in said and not re.search("an answer from “[^”]*”(?! at position)", said), page
 
@@ -143,4 +143,4 @@ def test_an_answer_from_one_of_two_tokens_says_from_which(tmp_path, monkeypatch)
 def test_a_story_of_one_of_two_tokens_says_of_which(tmp_path, monkeypatch):
     monkeypatch.setenv("BERTVIZ_MODELS", str(random_checkpoint(tmp_path, kind="base")))
     said = read_all(opened("story", {}, "cat on cat", layer="0", head="0", token="3"))
-    assert "Where does the strongest number of “cat” at position 3 after the last layer lead, back along" in said
+    assert "Where does the strongest number of “cat” at position 3 after the last layer lead back to?" in said

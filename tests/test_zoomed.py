@@ -35,17 +35,12 @@ CARDS = expand("""() => {
 
 
 OFTEN = {("notation", "narrow"), ("embeddings", "narrow"), ("training", "zoomed"), ("layers", "zoomed")}
-# Known: one number beside a bar ends 2 pixels beyond its chart.
-CUT = pytest.mark.xfail(reason="a number beside the longest bar is cut", strict=True)
 CASES = [
     pytest.param(
         name,
         size,
         id=f"{name}-{size}",
-        marks=[
-            *[pytest.mark.rare] * ((name, size) not in OFTEN),
-            *[CUT] * ((name, size) == ("story", "narrow")),
-        ],
+        marks=[pytest.mark.rare] * ((name, size) not in OFTEN),
     )
     for name in (info.name for info in PAGES)
     for size in SIZES

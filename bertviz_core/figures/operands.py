@@ -64,7 +64,7 @@ def draw_softmax_row(
         ],
         (22 if wide else 16) * len(names) + 70,
         colors,
-        right=12,
+        right=24 if wide else 12,  # the number beside the longest bar ends there where the chart is narrow
         bargap=0.25,
         yaxis=name_rows(names, colors),
         xaxis=set_axis(colors, "score", grid=True, domain=[0, 0.44], **few),

@@ -100,7 +100,7 @@ PHRASES = {
         "training_fields": ["its LM head alone"],
     },
     "the rule by which a story goes, and its sentences: test_story_said.py compares them with the parts": {
-        "story": [" lead, back along the largest operand? ", "along a largest part",
+        "story": ["along a largest part",
                   "the part that counts most",
                   "in a sum the largest in size", "the score that moves the result most"],
         "story_hidden": ["The largest operand at each step is not the cause.", "Only the tokens on the way, of ",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
 import streamlit as st
 
@@ -20,6 +21,7 @@ from bertviz_core.programs.names import VALUES
 from bertviz_core.sharing.findings import Found
 from bertviz_core.ui.components.colors import list_colors
 from bertviz_core.ui.components.loading import load_component
+from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import choices, site, state, url
 from bertviz_core.ui.frame.findings import Wanted, show_finding, tell_progress
 from bertviz_core.ui.frame.keys import STORY_OF, Key
@@ -34,6 +36,7 @@ from bertviz_core.ui.views.story_way import Story, list_offered, read_story
 from bertviz_core.ui.views.story_words import render_steps, render_without, tell_choice, tell_passed
 from bertviz_core.ui.walk.explain import Explained, draw_operands, work_out, write_text, write_words
 
+_STYLE = read_css(Path(__file__).with_name("story.css"))
 _SHARES = 10  # drawn of a softmax over the vocabulary
 _STOP = Key("stop", 0)
 _LINE: Key[Sent] = Key("story-line", None)
@@ -59,7 +62,8 @@ def write_headline(view: View) -> str:
         )
     elif last in view.trace.model.parameters:
         end = "a learned parameter"
-    return f"Where does {name} lead, back along the largest operand? {', '.join([*stops, end])}"
+    over = f"Over {', '.join(stops)} to" if stops else "To"
+    return f"Where does {name} lead back to? {over} {end}"
 
 
 def show_line(view: View, story: Story) -> int:
@@ -225,7 +229,8 @@ def show_without(view: View, story: Story) -> None:
     trace, start, cells = story.trace, story.start, tuple(story.cells)
     asked = Wanted(("without", start, cells), trace, partial(zero_each, [trace], start, cells))
     heading = Heading("Without each stop", "", r"y - y_{x = 0}", "one pass each, the stop set to 0")
-    with open_card(view, PARAMETER, heading, start):
+    with open_card(view, PARAMETER, heading, start, name="story-without"):
+        st.html(_STYLE)
         show_finding("story-without", asked, partial(_draw_without, view, story))
 
 

@@ -37,7 +37,11 @@ def tell_without(view: View, story: Story, token: int) -> str:
     if asked is None or token not in list_shown(story):
         return ""
     without = (asked.look().value or {}).get(token, _WAITS)
-    return "" if without is None else f"; hide it, and {tell_change(story, without)}"
+    if without is None:
+        return ""
+    was, to = _write(story, story.value), _write(story, without)
+    changes = f"it stays {_tell_near(story, without)} {was}" if was == to else f"{was} becomes {to}"
+    return f"; hide it, and {changes}"
 
 
 def name_without(story: Story, token: int | None, found: Found[Hidden] | None) -> str:
@@ -51,9 +55,13 @@ def name_without(story: Story, token: int | None, found: Found[Hidden] | None) -
 def tell_change(story: Story, without: float | str) -> str:
     """What becomes of the story's number: `“people” goes from 6.6 % to 6.9 %`. without: "…" if it is not known yet."""
     was, to = _write(story, story.value), _write(story, without)
-    stays = f"stays at {was}" if without == story.value else f"stays near {was}"  # written alike, it may have moved
-    changes = stays if was == to else f"goes from {was} to {to}"
+    changes = f"stays {_tell_near(story, without)} {was}" if was == to else f"goes from {was} to {to}"
     return f"{escape_markdown(cut_place(story.name))} {changes}"
+
+
+def _tell_near(story: Story, without: float | str) -> str:
+    """Written alike, it may have moved."""
+    return "at" if without == story.value else "near"
 
 
 def _write(story: Story, number: float | str) -> str:
