@@ -19,7 +19,7 @@ from bertviz_core.ui.walk.pictures import (
     draw_waterfall,
 )
 from bertviz_core.ui.walk.rendering import _wrap
-from bertviz_core.ui.walk.spreads import draw_components, draw_histogram, draw_moments, draw_spread
+from bertviz_core.ui.walk.spreads import draw_components, draw_histogram, draw_moments, draw_spread, draw_way
 from bertviz_core.ui.walk.svg import WIDTH
 from tests.canvas import look
 
@@ -187,3 +187,15 @@ def test_a_name_that_holds_a_line_break_splits_no_picture(rome):
         view, rome.explain("embeddings.sum[token=1,hidden=1]"), draw_shares([Share("x\n\n# y", 1.0, own=True)])
     )
     assert "\n" not in body and "␊␊# y" in body
+
+
+@pytest.mark.parametrize("reached", [-1.12, 3.11, -4.0, 5.0])
+def test_a_patch_lies_as_far_along_the_way_as_it_moves_the_measure(reached):
+    start, end = -2.373, 3.1111
+    picture = draw_way([("into", start), ("from", end)], reached, "patched")
+    into, there = (float(x) for x in re.findall(r'strongmark" d="M([\d.]+) ', picture))
+    at = float(re.search(r'circle class="bv-own" cx="([\d.]+)"', picture)[1])
+    assert (at - into) / (there - into) == pytest.approx((reached - start) / (end - start), abs=2e-3)
+    ((_, x, _, width, _),) = rects(picture)
+    assert [x, x + width] == pytest.approx(sorted([into, at]), abs=0.15)
+    assert {"into", "from", "patched", "\u22122.37", "3.11"} <= set(texts(picture))

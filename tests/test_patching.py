@@ -121,9 +121,15 @@ def last(work):
 
 
 @pytest.mark.parametrize("name", MEASURES)
-@pytest.mark.parametrize("text", [A, LONGER], ids=["by place", "by equal pieces"])
-def test_every_cell_of_every_grid_equals_the_patch_by_hooks(model, passes, hooked, text, name):
+@pytest.mark.parametrize(
+    ("text", "turned"),
+    [(A, False), (A, True), (LONGER, False)],
+    ids=["by place", "the other direction", "by equal pieces"],
+)
+def test_every_cell_of_every_grid_equals_the_patch_by_hooks(model, passes, hooked, text, turned, name):
     source, target = bv.run(model, text), passes[1]
+    if turned:
+        source, target = target, source
     pairs = match_tokens(target, source, by_place=True)
     found = last(patching.patch_each(source, target, pairs, patching.read_measure(MEASURES[name])))
     assert found.source == pytest.approx(read(hooked.run(source), name), abs=1e-10)

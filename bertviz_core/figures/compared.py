@@ -29,7 +29,7 @@ from bertviz_core.figures.tints import mix
 from bertviz_core.formula.numbers import format_degrees, format_percent
 
 _STEPS = (90, 45, 30, 15, 10, 5, 2, 1)  # degrees from one line of the grid to the next
-_LINE = 14  # pixels from one name to the next
+_LINE, _LEAD = 16, 0.45  # pixels from one name to the next; stages from a line to its name
 _AROUND = 50  # pixels above and below the lines
 _MIDDLE = 0.34  # of the width, for the answers between the bars
 _WHOLE = 1.001  # of the largest share: what reaches beyond the axis in single precision has no number beside it
@@ -54,6 +54,7 @@ def draw_angles(
     order = sorted(range(len(runs)), key=lambda i: i == main)  # what stands out is drawn last
     ends = {str(i): float(run.angles[-1]) for i, run in enumerate(runs) if not np.isnan(run.angles[-1])}
     inks = [color if i == main else colors.faint for i in range(len(runs))]
+    names = fit(ends, _LINE * end / max(1, height - _AROUND), end)
     return make_chart(
         [_draw_run(runs[i], stages, inks[i], i == main) for i in order],
         height,
@@ -62,17 +63,24 @@ def draw_angles(
         annotations=[
             write_text(
                 bold(runs[int(i)].name) if int(i) == main else runs[int(i)].name,
-                last,
+                last + _LEAD,
                 y,
                 {"size": 12, "color": inks[int(i)]},
                 xanchor="left",
-                xshift=8,
+                xshift=2,
             )
-            for i, y in fit(ends, _LINE * end / max(1, height - _AROUND), end).items()
+            for i, y in names.items()
         ],
-        xaxis=set_axis(colors, "layer", standoff=2, **name_ticks(stages), range=[-0.2, last + 0.1]),
+        shapes=[_lead(last, ends[i], y, inks[int(i)]) for i, y in names.items()],
+        xaxis=set_axis(colors, "layer", standoff=2, **name_ticks(stages), range=[-0.2, last + _LEAD]),
         yaxis=set_axis(colors, grid=True, range=[-0.04 * end, end], dtick=_choose_step(top), ticksuffix="°"),
     )
+
+
+def _lead(last: int, end: float, name: float, color: str) -> Spec:
+    """A thin line from where a token's line ends to its name, which may have had to make room for others."""
+    line = {"color": color, "width": 0.75}
+    return {"type": "line", "layer": "below", "x0": last + 0.1, "x1": last + _LEAD, "y0": end, "y1": name, "line": line}
 
 
 def fit(places: Mapping[str, float], least: float, top: float) -> dict[str, float]:
@@ -136,9 +144,27 @@ def draw_mirrored(words: Sequence[str], left: Side, right: Side, colors: Palette
         bargap=BAR_GAP,
         annotations=[
             *(write_text(word, 0.5, i, {"size": 12.5}, xref="paper") for i, word in enumerate(words)),
-            write_text(bold(left.name), half, 1, {"size": 12}, xref="paper", yref="paper", xanchor="right", yshift=14),
             write_text(
-                bold(right.name), 1 - half, 1, {"size": 12}, xref="paper", yref="paper", xanchor="left", yshift=14
+                bold(left.name),
+                half,
+                1,
+                {"size": 12},
+                xref="paper",
+                yref="paper",
+                xanchor="right",
+                yanchor="bottom",
+                yshift=4,
+            ),
+            write_text(
+                bold(right.name),
+                1 - half,
+                1,
+                {"size": 12},
+                xref="paper",
+                yref="paper",
+                xanchor="left",
+                yanchor="bottom",
+                yshift=4,
             ),
         ],
         xaxis=set_axis(colors, domain=[0, half], range=[_WHOLE * end, 0], showticklabels=False),

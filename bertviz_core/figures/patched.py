@@ -49,7 +49,8 @@ def draw_grid(
     """(row, column) how far each patch moves the measure, from -end to end; larger numbers are written in their cells.
 
     of_way: whether parts of a way; ticks: what stands beside the rows, if not their names; slanted: columns are words
-    above it; unmatched: the columns that no patch reaches, which are framed. What is not known has no cell.
+    above it, otherwise heads; unmatched: the columns that no patch reaches, which are framed. What is not known has no
+    cell.
     """
     texts = [[write_moved(x, of_way) if abs(x) >= LEAST * end else "" for x in row] for row in values]
     longest = _PERCENT_LONG if of_way else max((len(text) for row in texts for text in row), default=0)
@@ -72,13 +73,14 @@ def draw_grid(
         "xaxis": {**chart.layout["xaxis"], "side": "top", "automargin": False},
         "shapes": [*chart.layout.get("shapes", ()), *(_frame(column, len(rows), colors) for column in unmatched)],
     }
+    across = "%{x}" if slanted else "head %{x}"
     unit = "%{customdata[1]} of the way" if of_way else "%{customdata[1]}"
     said = [[[name, _tell(x, of_way)] for x in row] for name, row in zip(rows, values, strict=True)]
     shown = {
         **{key: part for key, part in chart.traces[0].items() if key != "colorbar"},
         "showscale": False,
         "customdata": said,
-        "hovertemplate": Rich(f"%{{customdata[0]}}, %{{x}}<br><b>{unit}</b><extra></extra>"),
+        "hovertemplate": Rich(f"%{{customdata[0]}}, {across}<br><b>{unit}</b><extra></extra>"),
     }
     return replace(chart, traces=(shown,), layout=layout)
 
@@ -151,10 +153,11 @@ def _draw_run(run: Moves, dash: str, rows: Sequence[str], of_way: bool) -> Spec:
     }
 
 
-def draw_way(marks: Mapping[str, float], colors: Palette, color: str, height: int = 78) -> Chart:
+def draw_way(marks: Mapping[str, float], colors: Palette, color: str, height: int = 96) -> Chart:
     """A measure in several passes on one line, by the pass's name; between the first two lies the way.
 
-    The second is where the way begins; a third is how far a patch goes, drawn as a ring.
+    The second is where the way begins; a third is how far a patch goes, drawn as a ring that is called patched. Where
+    the line crosses 0, that has a mark too.
     """
     values = list(marks.values())
     low, high = min(values), max(values)
@@ -183,10 +186,21 @@ def draw_way(marks: Mapping[str, float], colors: Palette, color: str, height: in
         ],
         height,
         colors,
-        annotations=[*_name_marks(names[:2], values, 2 * room + high - low, colors)],
+        top=18,
+        annotations=[
+            *_name_marks(names[:2], values, 2 * room + high - low, colors),
+            *([write_text(bold("patched"), reached, 0, {"size": 12, "color": color}, yshift=18)] if names[2:] else []),
+        ],
+        shapes=[_mark_zero(colors)] if low < 0 < high else [],
         xaxis=set_axis(colors, range=[low - room, high + room], showticklabels=False),
         yaxis=set_axis(colors, range=[-1, 1], showticklabels=False),
     )
+
+
+def _mark_zero(colors: Palette) -> Spec:
+    """Dashes at 0, where a difference changes its sign."""
+    line = {"color": colors.faint, "width": 1, "dash": "dash"}
+    return {"type": "line", "layer": "below", "x0": 0, "x1": 0, "y0": -0.5, "y1": 0.5, "line": line}
 
 
 def _name_marks(names: Sequence[str], values: Sequence[float], whole: float, colors: Palette) -> Iterator[Spec]:
@@ -195,7 +209,7 @@ def _name_marks(names: Sequence[str], values: Sequence[float], whole: float, col
     left = int(values[1] < values[0])
     for i, (name, value) in enumerate(zip(names, values, strict=False)):
         side = {"xanchor": "right" if i == left else "left", "xshift": -4 if i == left else 4} if near else {}
-        yield write_text(name, value, 0, {"size": 12, "color": colors.text}, yshift=22, **side)
+        yield write_text(name, value, 0, {"size": 12, "color": colors.text}, yshift=34, **side)
         yield write_text(format_short(value), value, 0, set_font(colors.text), yshift=-22, **side)
 
 

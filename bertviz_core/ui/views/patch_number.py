@@ -29,6 +29,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.views.patch_both import DIRECTION, LOSE, OF_WORDS, RESTORE, Both, tell_measured
 from bertviz_core.ui.walk.card import WORD, Card, Cell, Row, Table, write_share
 from bertviz_core.ui.walk.line import Line
+from bertviz_core.ui.walk.spreads import draw_way
 from bertviz_core.ui.walk.worked_out import WorkedOut
 
 PATCHED = "patched"  # the last part of the addresses of these numbers
@@ -88,7 +89,7 @@ def tell_patched(view: View, both: Both, where: Address) -> WorkedOut | None:
         card=Card(
             _tell(both, place, rule, values, number if way else None),
             _list_words(both, patched),
-            "",
+            draw_way([(both.target.name, target), (both.source.name, source)], value, "patched"),
             f"m: {tell_measured(both)}. {WARNINGS[both.restore]}",
         ),
         line=_write_line(source, target, value, way),

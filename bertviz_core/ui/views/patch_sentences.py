@@ -82,7 +82,7 @@ def show_sentences(view: View) -> bool:
         with tools:
             show_values("patched-way", Values(np.array([[source], [target]]), names, [tell_measured(both)]))
         _choose(view, both)
-        rows, way = st.columns([62, 38], gap="medium")
+        rows, way = st.columns([66, 34], gap="small")
         with rows:
             st.html(_render_rows(view, both))
             if told := _tell_unmatched(both):
@@ -93,8 +93,7 @@ def show_sentences(view: View) -> bool:
                 marks["with the patch in the drawer"] = reached
             chart = draw_way(marks, view.colors, view.colors.kinds[ATTENTION])
             show_chart(chart, "patched-way", f"The measure in both passes: {tell_measured(both)}")
-            ring = "Ring: with the patch in the drawer." if reached is not None else ""
-            if told := " ".join(filter(None, (ring, tell_token(view, both)))):
+            if told := tell_token(view, both):
                 st.caption(escape_markdown(told))
     return True
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from bertviz_core.formula.numbers import format_number, format_short
 from bertviz_core.ui.walk.pictures import Piece, draw_falls
-from bertviz_core.ui.walk.svg import LETTER, WIDTH, draw_line, draw_rect, make_svg, write_text
+from bertviz_core.ui.walk.svg import LETTER, WIDTH, draw_line, draw_rect, fit, make_svg, write_text
 
 _OWN = "bv-middle bv-strong"  # what names the number itself
 _BINS = 62  # of a histogram, each 6 pixels wide
@@ -143,3 +143,22 @@ def draw_histogram(values: np.ndarray, own: float) -> str:
         write_text(WIDTH / 2, 84, "the numbers of its table", "bv-middle"),
     ]
     return make_svg(88, body, "How the numbers of the table are spread")
+
+
+def draw_way(ends: Sequence[tuple[str, float]], reached: float, name: str) -> str:
+    """The way from one number to another as a line, and how far along it a third one lies, which has a name too."""
+    every = [*(value for _, value in ends), reached]
+    low, whole = min(every), (max(every) - min(every)) or 1.0
+
+    def place(value: float) -> float:
+        return 40 + (WIDTH - 80) * (value - low) / whole
+
+    at, start = place(reached), place(ends[0][1])
+    bar = draw_rect(min(start, at), 33.5, abs(at - start), 5, "bv-own")
+    body = [draw_line(20, 36, WIDTH - 20, 36, "bv-axis"), bar]
+    for end, value in ends:
+        x = place(value)
+        body += [draw_line(x, 27, x, 45, "bv-strongmark"), write_text(x, 12, fit(end, 130), "bv-dark bv-middle")]
+        body += [write_text(x, 60, format_short(value), "bv-mono bv-middle")]
+    body += [f'<circle class="bv-own" cx="{at:.1f}" cy="36" r="6"/>', write_text(at, 25, name, _OWN)]
+    return make_svg(64, body, f"How far along the way the number lies that is {name}")

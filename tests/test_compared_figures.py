@@ -1,0 +1,41 @@
+"""Charts of two passes: names lead to the lines they name, and a cell of the heads says which head it is."""
+
+import numpy as np
+import pytest
+
+from bertviz_core.figures.compared import Run, draw_angles
+from bertviz_core.figures.palette import DARK, LIGHT, choose_palette
+from bertviz_core.figures.patched import draw_grid, draw_way
+
+ENDS = [12.0, 12.1, 12.2, 31.0, 8.0]
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_a_line_leads_from_every_end_to_its_name(theme):
+    runs = [Run(f"token {i}", np.array([0.0, 20.0, end]), [""] * 3) for i, end in enumerate(ENDS)]
+    chart = draw_angles(runs, 3, ["embed", "0", "1"], choose_palette(theme), "#123456", 200)
+    leads = {shape["y0"]: shape for shape in chart.layout["shapes"]}
+    assert sorted(leads) == sorted(ENDS)
+    for note in chart.layout["annotations"]:
+        end = ENDS[int(note["text"].removesuffix("</b>")[-1])]
+        assert leads[end]["y1"] == note["y"] and leads[end]["x1"] == note["x"] > leads[end]["x0"] > 2
+    names = sorted(note["y"] for note in chart.layout["annotations"])
+    low, high = chart.layout["yaxis"]["range"]
+    assert np.diff(names).min() * 150 / (high - low) > 14  # pixels from one to the next
+
+
+def test_a_cell_of_the_heads_says_head():
+    grids = [
+        draw_grid(np.eye(2), ["layer 0", "layer 1"], ["0", "1"], choose_palette(LIGHT), "query", 1.0, of_way=True,
+                  slanted=slanted)
+        for slanted in (False, True)
+    ]  # fmt: skip
+    assert [", head %{x}<" in grid.traces[0]["hovertemplate"] for grid in grids] == [True, False]
+
+
+@pytest.mark.parametrize(("into", "zero"), [(-2.0, True), (0.5, False)])
+def test_the_way_says_where_it_is_patched_and_where_0_is(into, zero):
+    chart = draw_way({"from": 3.0, "into": into, "drawer": 1.0}, choose_palette(LIGHT), "#123456")
+    (patched,) = (note for note in chart.layout["annotations"] if "patched" in note["text"])
+    assert patched["x"] == 1.0
+    assert [shape["x0"] for shape in chart.layout.get("shapes", [])] == [0] * zero
