@@ -26,7 +26,9 @@ from bertviz_core.formula.numbers import format_short, write_fixed
 
 _LETTERS = 6  # of a number in a cell
 _THIN, _HIGH = 18, 21  # pixels of a strip, and of its enlarged part
-_TOP, _BETWEEN, _NUMBERS = 18, 40, 66  # pixels for the names of columns, and for the numbers at the right
+_TOP, _BETWEEN = 18, 40  # pixels for the names of columns, and from the strips to what is enlarged
+_LENGTH = 48  # pixels from a strip's end to that of its length
+_WIDE = 0.8  # part of the chart that the strips have; beside them stand the lengths, below them more room for numbers
 
 
 @dataclass(frozen=True)
@@ -67,10 +69,11 @@ def draw_enlarged_strips(strips: Sequence[Strip], shown: range, chosen: int, col
         colors,
         top=_TOP,
         bottom=6,
-        right=_NUMBERS,
         shapes=[*rings, *_lead_down((shown.start / width, shown.stop / width), above, below + 20 / high, colors)],
         annotations=_write_lengths(strips, colors),
-        xaxis=set_axis(colors, anchor="y", side="top", showticklabels=False, range=[-0.5, width - 0.5]),
+        xaxis=set_axis(
+            colors, anchor="y", side="top", showticklabels=False, domain=[0.0, _WIDE], range=[-0.5, width - 0.5]
+        ),
         yaxis={**rows, "domain": [above, 1.0]},
         xaxis2=_set_enlarged(shown, colors),
         yaxis2={**rows, "domain": [0.0, below]},
@@ -85,15 +88,16 @@ def _set_enlarged(shown: range, colors: Palette) -> Spec:
 
 def _write_lengths(strips: Sequence[Strip], colors: Palette) -> list[Spec]:
     """How long each vector is, at the right of its strip."""
-    right = {"xref": "paper", "xanchor": "right", "xshift": _NUMBERS - 4}
+    right = {"xref": "paper", "xanchor": "right", "xshift": _LENGTH}
     lengths = [float(np.linalg.norm(strip.values.astype(np.float64))) for strip in strips]
-    name = write_text("length", 1, 1, {"size": 12, "color": colors.faint}, yref="paper", yanchor="bottom", **right)
-    return [name, *(write_text(format_short(x), 1, i, set_font(colors.text), **right) for i, x in enumerate(lengths))]
+    name = write_text("length", _WIDE, 1, {"size": 12, "color": colors.faint}, yref="paper", yanchor="bottom", **right)
+    font = set_font(colors.text)
+    return [name, *(write_text(format_short(x), _WIDE, i, font, **right) for i, x in enumerate(lengths))]
 
 
 def _lead_down(part: tuple[float, float], above: float, below: float, colors: Palette) -> list[Spec]:
-    """Lines from the shown part of the strips to where it is enlarged. part: of the width; above, below: of the
-    height."""
+    """Lines from the shown part of the strips to where it is enlarged. part: of the strips' width; above, below: of
+    the height."""
     line = {
         "type": "line",
         "xref": "paper",
@@ -102,7 +106,7 @@ def _lead_down(part: tuple[float, float], above: float, below: float, colors: Pa
         "y1": below,
         "line": {"color": colors.faint, "width": 1},
     }
-    return [{**line, "x0": start, "x1": stop} for start, stop in zip(part, (0, 1), strict=True)]
+    return [{**line, "x0": _WIDE * start, "x1": stop} for start, stop in zip(part, (0, 1), strict=True)]
 
 
 def _write_narrow(x: float) -> str:

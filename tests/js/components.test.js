@@ -210,13 +210,22 @@ test("each head has its button, with its notes; the chosen one is described", ()
   const { map, about, chosen, ends } = openMap();
   assert.deepEqual(map.buttons.map(({ attributes }) => attributes["aria-selected"]), ["false", "false", "false", "false", "false", "true"]);
   assert.equal(map.buttons[4].attributes["aria-label"], "layer 1, head 1, note 4");
-  assert.equal(map.buttons[4].style.gridArea, "3 / 3");
+  assert.deepEqual(readPlace(map.buttons[4]), [1, 1, 1, 1]);
   assert.deepEqual(map.buttons.map((button) => button.querySelector("b").textContent), ["", "+1", "+2", "+3", "+4", "+5"]);
   assert.deepEqual(ends.found["span, b"].map(({ textContent }) => textContent), ["-5", "+5", "points"]);
   assert.deepEqual(about.found[".title, .note"].map(({ textContent }) => textContent), ["layer 1, head 2", "note 5", ""]);
   assert.deepEqual([...new Uint8Array(about.image.data.buffer)].filter((_, i) => i % 4 === 0), [55, 45, 35, 25]); // 255 - 200 …
   map.buttons[1].click();
   assert.deepEqual(chosen, [[0, 1]]);
+});
+
+const readPlace = (button) => ["layer", "head", "line", "place"].map((name) => Number(button.style.getPropertyValue(`--${name}`)));
+
+test("in a narrow map twelve heads of a layer stand in two lines of six", () => {
+  const { map } = openMap();
+  map.show({ ...map.header, shape: [2, 12, 1], chosen: [0, 0], notes: Array.from({ length: 24 }, () => ["a"]), worth: null }, new Uint8Array(24));
+  assert.deepEqual([5, 6, 23].map((i) => readPlace(map.buttons[i])), [[0, 5, 0, 5], [0, 6, 1, 0], [1, 11, 3, 5]]);
+  assert.deepEqual(["lines", "short-heads", "short-layers"].map((name) => Number(map.frame.style.getPropertyValue(`--${name}`))), [2, 6, 4]);
 });
 
 test("another model's map has as many layers and heads as that model", () => {

@@ -28,7 +28,7 @@ from bertviz_core.ui.frame.findings import Wanted, show_finding, tell_progress
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.card import Heading, open_card
-from bertviz_core.ui.views.documents import Side
+from bertviz_core.ui.views.documents import Side, name_shortly
 from bertviz_core.ui.views.documents_five import render_cosine, write_cosine
 
 _STYLE = read_css(Path(__file__).with_name("documents_departures.css"))
@@ -99,10 +99,10 @@ def _name_answer(view: View) -> str:
 
 
 def _render_row(view: View, side: Side, departure: Departure, one: Departed | None, best: str) -> str:
-    pair = pair_steps(departure.address, view.trace.program, side.program)
+    pair, document = pair_steps(departure.address, view.trace.program, side.program), side.document
     cells = (
-        _render_formula(view, "row", pair.left, pair.lacks),
-        _render_formula(view, side.notation, pair.right, pair.adds),
+        _render_formula(view, "row", "BERT", pair.left, pair.lacks),
+        _render_formula(view, side.notation, name_shortly(document) if document else "", pair.right, pair.adds),
         _UNKNOWN if one is None else render_cosine(one.cosine),
         _render_answer(one, best),
     )
@@ -110,9 +110,13 @@ def _render_row(view: View, side: Side, departure: Departure, one: Departed | No
     return table_html.write_row(name, table_html.write_cells(cells))
 
 
-def _render_formula(view: View, notation: Notation, step: Step | None, own: Sequence[str]) -> str:
+def _render_formula(view: View, notation: Notation, whose: str, step: Step | None, own: Sequence[str]) -> str:
     """A step's formula in one line, marked what the other's does not read; its left side alone where it takes more
-    lines. own: addresses."""
+    lines. whose: it is, where it stands in no column of its own; own: addresses."""
+    return f'<small class="bv-whose" aria-hidden="true">{whose}</small>{_typeset(view, notation, step, own)}'
+
+
+def _typeset(view: View, notation: Notation, step: Step | None, own: Sequence[str]) -> str:
     if step is None:
         return "–"
     plain = style.make_painter(view.colors)

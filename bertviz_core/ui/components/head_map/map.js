@@ -13,6 +13,8 @@ export function readPacked(bytes) {
   return [header, bytes.subarray(4 + length)];
 }
 
+const SHORT = 6; // heads in a line of a narrow map: there is room for what each is worth
+
 export class HeadMap {
   /** @type {MapData} */ header;
   /** @type {Uint8Array} */ pixels;
@@ -63,16 +65,17 @@ export class HeadMap {
 
   /** @param {number} layers @param {number} heads */
   build(layers, heads) {
-    this.frame.style.setProperty("--layers", layers);
-    this.frame.style.setProperty("--heads", heads);
+    const lines = Math.ceil(heads / SHORT);
+    const sizes = { layers, heads, lines, "short-heads": Math.min(heads, SHORT), "short-layers": layers * lines };
+    for (const [name, count] of Object.entries(sizes)) this.frame.style.setProperty(`--${name}`, count);
     this.frame.setAttribute("aria-rowcount", layers);
     this.frame.setAttribute("aria-colcount", heads);
     const top = makeElement("div", "row", makeElement("span", "corner", "head\nlayer"));
     top.setAttribute("aria-hidden", "true");
-    top.append(...Array.from({ length: heads }, (_, head) => makeElement("span", "name", head)));
+    top.append(...Array.from({ length: heads }, (_, head) => place(makeElement("span", "name", head), 0, head, lines)));
     this.buttons = [];
     const rows = Array.from({ length: layers }, (_, layer) => {
-      const name = makeElement("span", "name", layer);
+      const name = place(makeElement("span", "name layer", layer), layer, 0, lines);
       name.setAttribute("aria-hidden", "true");
       const row = makeElement("div", "row", name, ...Array.from({ length: heads }, (_, head) => this.button(layer, head)));
       row.setAttribute("role", "row");
@@ -86,7 +89,7 @@ export class HeadMap {
     const button = makeElement("button", "head", makeElement("i", ""), makeElement("b", ""));
     Object.assign(button.dataset, { layer, head });
     button.setAttribute("role", "gridcell");
-    button.style.gridArea = `${layer + 2} / ${head + 2}`;
+    place(button, layer, head, Math.ceil(this.header.shape[1] / SHORT));
     button.addEventListener("click", () => this.choose(layer, head));
     button.addEventListener("pointerenter", () => this.describe([layer, head]));
     button.addEventListener("focus", () => this.rove(layer, head));
@@ -211,6 +214,14 @@ export function makeTints(scale) {
     const [r, g, b] = [1, 2, 3].map((i) => Math.round(low[i] + part * (high[i] - low[i])));
     return new Uint32Array(new Uint8Array([r, g, b, 255]).buffer)[0];
   });
+}
+
+// Where it stands in the map, and in a narrow one, in which a layer has several lines.
+/** @param {HTMLElement} one @param {number} layer @param {number} head @param {number} lines */
+function place(one, layer, head, lines) {
+  const at = { layer, head, line: layer * lines + Math.floor(head / SHORT), place: head % SHORT };
+  for (const [name, value] of Object.entries(at)) one.style.setProperty(`--${name}`, String(value));
+  return one;
 }
 
 /** @param {EventTarget} button @returns {[layer: number, head: number]} */

@@ -1,7 +1,6 @@
 // What is scrolled into view by itself: what is chosen in the frame, and the cell that a link or a walk led to.
 
 import { isSameCell, readAddress } from "../shared/address.js";
-import { findAround } from "../shared/element.js";
 import { findScroller } from "../shared/places.js";
 import { listWritten } from "./here.js";
 import { DRAWER, findEnd, findMiddle } from "./page.js";
@@ -12,23 +11,26 @@ const CHOSEN = {
   '.bv-chips [aria-checked="true"]': ".bv-chips",
   '[class*="st-key-map-here"]': ".st-key-map",
   ".bv-cut-flow [data-here]": ".bv-cut-tokens",
+  ".bv-matched .bv-main": ".bv-matched",
+  ".bv-ladder th.bv-at": ".bv-ladder",
 };
 
-/** @type {Record<string, { what: string, place: number }>} */
+/** @type {Record<string, { what: string, place: number, around: Element }>} */
 const brought = {}; // by what it was searched with
 
 // Of the sentence's tokens in the bar, and on the page where they are many, the chosen one comes into view, of the map's
-// stages the page's own; once, so that one may look at others, and again where what came beside it has moved it.
+// stages the page's own, of a wide table the column that is looked at; once, so that one may look at others, and again
+// where what came beside it has moved it, or all of it was drawn anew.
 export function bringChosen() {
   for (const [selector, row] of Object.entries(CHOSEN)) {
     const chosen = document.querySelector(selector);
-    if (!chosen) continue;
-    const [around, before] = [findAround(chosen, row), brought[selector]];
+    const [around, before] = [chosen?.closest(row), brought[selector]];
+    if (!chosen || !around) continue;
     const what = `${location.pathname} ${chosen.dataset.token}`;
     const [own, all] = [chosen.getBoundingClientRect(), around.getBoundingClientRect()];
     const place = around.scrollLeft + own.left - all.left;
-    if (before?.what === what && Math.abs(before.place - place) < 2) continue; // pixels are rounded as one scrolls
-    brought[selector] = { what, place };
+    if (before?.what === what && before.around === around && Math.abs(before.place - place) < 2) continue; // pixels are rounded as one scrolls
+    brought[selector] = { what, place, around };
     around.scrollLeft += findMiddle(chosen) - findMiddle(around);
     around.scrollTop += own.top + own.height / 2 - all.top - all.height / 2;
   }

@@ -1,0 +1,75 @@
+"""On a phone each page's own numbers are there to be read: none over another, none cut, none scrolled out of sight."""
+
+import pytest
+from playwright.sync_api import expect
+
+from bertviz_core.ui.components.selectors import expand
+from tests.browser import PHONE, visit
+from tests.calm import await_findings
+
+pytestmark = pytest.mark.slow
+
+SCREENS = 3
+HIGH = expand("() => document.querySelector(':--main').scrollHeight")
+# Pairs of texts of a chart that lie on each other.
+OVER = """where => {
+    const texts = [...document.querySelectorAll(`${where} .annotation-text`)].filter(e => /\\d/.test(e.textContent));
+    const boxes = texts.map(e => [e.textContent, e.getBoundingClientRect()]);
+    return boxes.flatMap(([one, a], i) => boxes.slice(i + 1).filter(([, b]) =>
+        a.left < b.right - 0.5 && b.left < a.right - 0.5 && a.top < b.bottom - 2 && b.top < a.bottom - 2)
+        .map(([other]) => `${one} ${other}`));
+}"""
+# Which of the numbers below the heads' maps are not whole.
+CUT = """all => all.filter(each => {
+    const range = document.createRange();
+    range.selectNodeContents(each);
+    const [text, box] = [range.getBoundingClientRect(), each.getBoundingClientRect()];
+    return !each.textContent || text.width < 6 || text.left < box.left || text.right > box.right || box.height < 14;
+}).map(each => each.textContent)"""
+# What scrolls sideways and how far an element of it is out of its sight, in pixels.
+HIDDEN = """([where, what]) => {
+    const around = document.querySelector(where).getBoundingClientRect();
+    const own = document.querySelector(`${where} ${what}`).getBoundingClientRect();
+    return Math.max(0, around.left - own.left, own.right - around.right);
+}"""
+WIDER = "where => { const e = document.querySelector(where); return e.scrollWidth - e.clientWidth; }"
+
+
+@pytest.fixture
+def phone(chromium, server):
+    with visit(chromium, server, PHONE) as app:
+        yield app
+
+
+def test_the_enlarged_numbers_of_the_embeddings_lie_beside_each_other(phone):
+    phone.open("embeddings")
+    assert phone.page.locator(".st-key-chart-three-rows .annotation-text").count() > 30
+    assert phone.page.evaluate(OVER, ".st-key-chart-three-rows") == []
+
+
+def test_each_head_has_its_number_below_its_map_and_the_chosen_one_is_described(phone):
+    phone.open("heads")
+    await_findings(phone)
+    below = phone.page.locator(".head b:not(:empty)")
+    expect(below).to_have_count(72)
+    assert below.evaluate_all(CUT) == []
+    assert phone.page.locator(".map .about .title").is_visible()
+    assert phone.page.evaluate(HIGH) <= SCREENS * PHONE["height"]
+
+
+@pytest.mark.parametrize(
+    ("page", "where", "what"),
+    [("layers", ".bv-ladder", "th.bv-at"), ("compare", ".bv-matched", ".bv-main")],
+    ids=["layers", "compare"],
+)
+def test_a_wide_table_begins_at_the_column_that_the_headline_names(phone, page, where, what):
+    phone.open(page)
+    assert phone.page.evaluate(WIDER, where) > 100
+    assert phone.page.evaluate(HIDDEN, [where, what]) <= 1
+
+
+def test_a_departure_of_a_document_is_seen_with_its_formulas_and_its_answer(phone):
+    phone.open("documents")
+    await_findings(phone)
+    assert phone.page.evaluate(WIDER, ".bv-departures") == 0
+    assert "%" in phone.page.locator(".bv-departures td:last-child").first.inner_text()
