@@ -127,12 +127,20 @@ def test_the_token_that_is_looked_at_most_is_told_wherever_it_stands(trace):
     assert most["text"] == trace.tokens[most["key"]]
 
 
-def test_neurons_stand_in_order_of_strength_at_the_chosen_token(trace):
+def test_the_strongest_neurons_of_the_chosen_token_stand_first_then_each_other_tokens(trace):
     drawn = Drawn(draw(look(trace)))
+    token, window = drawn.data["place"]["token"], drawn.data["window"]
+    others = [i for i in range(window["start"], window["start"] + len(drawn.data["tokens"])) if i != token]
     for layer in range(trace.model.config.num_hidden_layers):
-        activation = trace[f"encoder.layer.{layer}.intermediate.activation[token={drawn.data['place']['token']}]"]
-        columns = drawn.stages[f"neurons.{layer}"]["columns"]
-        assert columns == np.argsort(-np.abs(activation), kind="stable")[: len(columns)].tolist()
+        sizes = np.abs(trace[f"encoder.layer.{layer}.intermediate.activation"])
+        stage = drawn.stages[f"neurons.{layer}"]
+        own = np.argsort(-sizes[token], kind="stable")[:3].tolist()
+        assert stage["columns"][:3] == own and not stage["signed"]
+        loudest = sorted(((float(sizes[i].max()), int(sizes[i].argmax())) for i in others), key=lambda each: -each[0])
+        wanted = list(dict.fromkeys([*own, *(neuron for _, neuron in loudest)]))
+        shown = stage["columns"][: len(wanted)]
+        assert shown == wanted[: len(shown)]
+        assert len({*stage["columns"]}) == len(stage["columns"])
 
 
 def test_the_chosen_component_is_drawn_in_the_whole_residual_stream(inputs):

@@ -30,6 +30,12 @@ COVERED = """() => {
         return under && left < card.right && right > card.left && top < card.bottom && bottom > card.top;
     }).map(text => text.textContent);
 }"""
+# Where each text of the picture stands, and each of the buttons and lines around it.
+PLACES = """() => [...document.querySelectorAll('.bvc-drawn text, .bvc, .bvc-actions > *, .bvc-player, h1')].filter(
+    e => e.checkVisibility() && !e.closest('[data-layer="marks"]')).map(e => {
+        const {left, top} = e.getBoundingClientRect();
+        return [e.matches('text') ? e.textContent : e.className, Math.round(left), Math.round(top)];
+    })"""
 FAINT = """() => [...document.querySelectorAll('.bvc-drawn text')].filter(
     text => text.textContent && Number(text.getAttribute('opacity') ?? 1) < 0.5).map(text => text.textContent)"""
 # The contrast of a button's words with what is under them.
@@ -79,6 +85,22 @@ def test_what_is_explained_is_always_among_what_is_drawn(app):
         show(app, level=level, walk=cell, layer=2, head=0)
         app.page.wait_for_selector(f'[data-ring="{cell}"]')
         assert app.page.evaluate("cell => document.querySelector('.bvc').readCell(cell)", cell) is not None
+
+
+def test_a_click_moves_nothing_and_the_drawer_lies_where_the_cell_is_not(app):
+    show(app)
+    before, width = app.page.evaluate(PLACES), app.page.viewport_size["width"]
+    row = app.page.locator(".bvc-drawn text", has_text="[MASK]").first.bounding_box()
+    for name, along in (("Embedding", 12), ("Layer 5", 118)):
+        title = app.page.locator(".bvc-drawn text").get_by_text(name, exact=True).bounding_box()
+        with app.rerun():
+            app.page.mouse.click(title["x"] + along, row["y"] + 8)
+        ring = app.page.wait_for_selector(f'[data-ring="{app.explained}"]').bounding_box()
+        assert app.page.evaluate(PLACES) == before, name
+        drawer, middle = app.drawer.bounding_box(), ring["x"] + ring["width"] / 2
+        assert not drawer["x"] <= middle <= drawer["x"] + drawer["width"] <= width, name
+        app.page.keyboard.press("Escape")
+        app.wait_closed()
 
 
 def test_a_clicked_component_stays_drawn_when_the_drawer_opens(app):

@@ -21,6 +21,7 @@ from bertviz_core.tracing.trace import Trace
 ROWS = 32  # drawn at most
 WIDTH = 64  # components of a residual strip, where not all are drawn
 NEURONS = 48
+_OWN = 3  # neurons of the chosen token, before those of others
 WHOLE = "input", "context", "sum", "norm", "neurons", "sum2", "output"  # strips of a layer that can be seen whole
 _ALONE = "whole."  # before such a strip's name
 _WHOLE_NUMBERS = 36_000  # of a strip that is seen whole, with fewer rows where it is wide
@@ -153,8 +154,8 @@ def _list_pass(faces: Faces, spot: Spot) -> Iterator[Strip]:
         most = WIDTH if layer == spot.layer else width
         columns = _choose_columns(config.hidden_size, most, spot.component)
         yield _cut(faces, spot, f"output.{layer}", PASS, output, columns)
-        strongest = order_neurons(faces.after, layer, spot.token)[:neurons]
-        yield _cut(faces, spot, f"neurons.{layer}", PASS, _locate(layer, "neurons"), strongest)
+        shown = order_neurons(faces.after, layer, spot.token, spot.window)[:neurons]
+        yield _cut(faces, spot, f"neurons.{layer}", PASS, _locate(layer, "neurons"), shown)
         yield _draw_ribbons(faces, spot, layer)
 
 
@@ -189,9 +190,18 @@ def _choose_columns(total: int, most: int, component: int | None = None) -> Sequ
     return first if component is None or component in first else (*first, component)
 
 
-def order_neurons(trace: Trace, layer: int, token: int) -> tuple[int, ...]:
-    """The neurons of a layer whose activation at a token is largest in size, the largest first."""
-    return tuple(rank_top(np.abs(read_activations(trace)[layer][token]), NEURONS))
+def order_neurons(trace: Trace, layer: int, token: int, window: range) -> tuple[int, ...]:
+    """The neurons of a layer that are drawn: those whose activation at a token is largest in size, the largest first;
+    then of each other row the one that is largest there, the largest first; then some at even distances.
+
+    Of the token's own strongest alone, its row would be full, and every other row would say nothing of its token.
+    """
+    sizes = np.abs(read_activations(trace)[layer])
+    others = sizes[[i for i in window if i != token]]
+    best = others.argmax(axis=1)[np.argsort(-others.max(axis=1, initial=0.0), kind="stable")]
+    evenly = np.linspace(0, sizes.shape[1] - 1, NEURONS).astype(int)
+    ordered = (*rank_top(sizes[token], _OWN), *best.tolist(), *evenly.tolist())
+    return tuple(dict.fromkeys(map(int, ordered)))[:NEURONS]
 
 
 def read_activations(trace: Trace) -> tuple[np.ndarray, ...]:

@@ -22,6 +22,7 @@ from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 
 _MOST = 0.97
+_LOWEST = -0.18  # GELU is nowhere below -0.17, which looks like 0
 _RIBBONS = "ribbons"
 
 
@@ -129,9 +130,14 @@ def _write_strip(strip: Strip, faces: Faces, limit: float, pack: Pack) -> dict[s
         "mark": None if strip.changed is None else pack.put(strip.changed, "u1"),
         "put": None if strip.put is None else pack.put(strip.put, "u1"),
         "limit": limit,
-        "signed": title.scale != "weights" or faces.face == DIFFERENCE,
+        "signed": faces.face == DIFFERENCE or _is_signed(title, strip.values),
         **_tell_making(faces.drawn, strip),
     }
+
+
+def _is_signed(title: Title, values: np.ndarray) -> bool:
+    """Whether a scale goes below 0: that of shares does not, nor that of neurons while none is lower than GELU goes."""
+    return title.scale != "weights" and (title.scale != "neurons" or bool(values.min() < _LOWEST))
 
 
 def _tell_making(trace: Trace, strip: Strip) -> dict[str, object]:

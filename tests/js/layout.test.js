@@ -54,7 +54,7 @@ test("the pass: tokens, the embedding, and each layer's attention, neurons and o
   assert.deepEqual(shownParts(frame), [
     "tokens", "embedding", "ribbons.0", "neurons.0", "output.0", "ribbons.1", "neurons.1", "output.1", "words",
   ]);
-  assert.deepEqual(["tokens", "embedding", "words"].map((id) => round(frame.parts[id])), [[8, 112], [132, 72], [1112, 280]]);
+  assert.deepEqual(["tokens", "embedding", "words"].map((id) => round(frame.parts[id])), [[8, 112], [132, 72], [1202, 190]]);
   const { w } = frame.parts["ribbons.0"];
   assert.ok(Math.abs(frame.parts["neurons.0"].w / w - 2.45 / 4.6) < 1e-9);
   assert.equal(frame.parts["neurons.0"].x, frame.parts["ribbons.0"].x + w + 5);

@@ -18,7 +18,7 @@ test("what stands at a point", () => {
   assert.deepEqual(at("tokens", 2), { part: "tokens", where: { row: 2 } });
   assert.deepEqual(at("ribbons.0", 3), { part: "ribbons.0", layer: 0, where: { row: 3 } });
   assert.deepEqual([at("embedding", 1).stage.id, at("embedding", 1).where], ["embedding", { row: 1, column: 4 }]);
-  assert.deepEqual(findTarget(canvas, parts.words.x + 5, rowMiddle(canvas.frame, 2)), { part: "words", where: { row: 2 } });
+  assert.deepEqual(findTarget(canvas, parts.words.x + 5, rowMiddle(canvas.frame, 0)), { part: "words", where: { row: 0 } });
   assert.equal(at("words", 9), null);
   assert.deepEqual(findTarget(canvas, middle(parts["ribbons.1"]), 20), { part: "layer.1", layer: 1 });
   assert.equal(findTarget(canvas, middle(parts.words), 20), null);

@@ -115,6 +115,19 @@ test("the card of a token's words begins at its row and stays between the first 
   }
 });
 
+test("the card takes the place of the words of its rows: nothing is printed twice, and the first bar is the longest", () => {
+  const { canvas } = openCanvas({ token: 0 }, { height: 720 });
+  const [texts, drawn, { y, h, x, w }] = [drawnTexts(canvas, "words"), shapes(canvas, "words"), cardBox(canvas)];
+  for (const row of [0, 1, 2, 3]) {
+    const middle = rowMiddle(canvas.frame, row);
+    assert.equal(`word ${row}` in texts, middle < y - 9 || middle > y + h + 9, `row ${row}`);
+  }
+  assert.deepEqual([x, w], [canvas.frame.parts.words.x, canvas.frame.parts.words.w]);
+  const [first, second] = [0, 1].map((i) => Number(drawn[`bar ${i}`].width));
+  const { best } = canvas.data.words;
+  assert.ok(first > 30 && Math.abs(second / first - best[1].share / best[0].share) < 0.05, `${first} ${second}`);
+});
+
 test("other sentences are offered, and the one that is seen is not", () => {
   const { canvas, sent } = openCanvas({}, { more: { sentence: "When in Rome, do as the [MASK] do." } });
   const html = canvas.chrome.actions.innerHTML;
@@ -157,17 +170,17 @@ test("words that are as likely are said to tie, and none of them stands out", ()
   const { words } = makeData();
   const show = (tied, shares, place = {}) => {
     const best = words.best.map((each, i) => ({ ...each, word: `w${i}`, share: shares[i] }));
-    const top = words.top.map((each, i) => ({ ...each, tied: i === 1 ? tied : 1 }));
+    const top = words.top.map((each, i) => ({ ...each, tied: i === 0 ? tied : 1 }));
     const { canvas } = openCanvas(place, { more: { words: { top, best, tied } } });
     return [canvas, drawnTexts(canvas, "words"), shapes(canvas, "words")];
   };
   const bold = (drawn) => words.best.map((_, i) => drawn[`best ${i}`]["font-weight"]);
   const [tied, said, drawn] = show(1042, [0, 0, 0, 0, 0]);
-  assert.deepEqual([said["words sub"], said["word 0"], said["word 1"]], ["1,042 words tie at “the”", "c", "1,042 tie"]);
+  assert.deepEqual([said["words sub"], said["word 0"]], ["1,042 words tie at “the”", "1,042 tie"]);
   assert.equal(new Set(bold(drawn)).size, 1);
-  assert.match(describe(tied, { part: "words", where: { row: 1 } }), /^the: 1,042 words tie at 15/);
+  assert.match(describe(tied, { part: "words", where: { row: 0 } }), /: 1,042 words tie at 16/);
   const [alone, clear, others] = show(1, [0.5, 0.2, 0.2, 0, 0]);
-  assert.deepEqual([clear["words sub"], clear["word 1"]], ["the likeliest at each token", "c"]);
+  assert.deepEqual([clear["words sub"], clear["word 0"]], ["the likeliest at each token", "c"]);
   assert.deepEqual(bold(others).map((weight) => weight === bold(others)[0]), [true, false, false, false, false]);
   assert.match(describe(alone, { part: "words", where: { row: 1 } }), /^the: c 15/);
 });
@@ -247,7 +260,7 @@ test("the explained cell is ringed, its operands are outlined, all else is dimme
   assert.deepEqual(canvas.lights, [
     { part: "matrix", row: 1, key: 3 }, { part: "query", row: 1 }, { part: "key", row: 3 }, { part: "matrix", row: 1 },
   ]);
-  assert.deepEqual([canvas.fade("query"), canvas.fade("value")], [1, 0.5]);
+  assert.deepEqual([canvas.fade("query"), canvas.fade("value")], [1, 0.7]);
   assert.ok("operand 0" in marks && "operand 1" in marks);
   const below = marks["cell matrix"]; // the key's row is below: the wire comes up to the cell
   const [, from, to] = /^M[\d.]+ ([\d.]+)H[\d.]+V([\d.]+)$/.exec(marks.wire.d).map(Number);

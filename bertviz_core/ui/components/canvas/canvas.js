@@ -26,7 +26,7 @@ import { LEVELS, PLACE } from "./place.js";
 import { Player } from "./play.js";
 import { listenToPointer } from "./point.js";
 import { Rail } from "./rail.js";
-import { countUncovered, fillWindow, showRows } from "./room.js";
+import { countUncovered, fillWindow, showRows, uncover } from "./room.js";
 import { NARROW, PHONE } from "./sizes.js";
 import { listenToTouch } from "./touch.js";
 import { drawVector } from "./vector.js";
@@ -112,6 +112,7 @@ export class Canvas {
     if (!this.stopped) this.start();
     this.chrome.style();
     this.refresh(!fresh && !moved);
+    if (fresh) uncover(this);
     this.player.arrive(fresh);
     if (this.unsent) this.plan();
     return ++this.turn;
@@ -250,6 +251,7 @@ export class Canvas {
     if (cell && this.stages.lacks(cell)) this.tell({});
     showRows(this);
     this.refresh(true);
+    uncover(this);
   }
 
   // The chosen token's row, counted from the first one that was sent; it may lie outside of them.

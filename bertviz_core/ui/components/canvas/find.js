@@ -39,7 +39,7 @@ export function findTarget(canvas, x, y) {
   if (!inside) return y < frame.top && !place.stop ? findTitle(canvas, part, x) : null;
   if (!part || !box || part === "panel" || part === "collect") return { part: "row", where: { row } };
   if (part === "tokens") return { part, where: { row } };
-  if (part === "words") return { part, ...findWord(canvas, x, y, row) };
+  if (part === "words") return { part, ...findWord(canvas, y, row) };
   if (part.startsWith("ribbons")) return { part, layer: Number(part.split(".")[1]), where: { row } };
   return findCell(canvas, part, box, { row, x, y });
 }
@@ -93,12 +93,13 @@ function findBlock({ frame, data }, x) {
   return null;
 }
 
-/** @param {Canvas} canvas @param {number} x @param {number} y @param {number} row */
-function findWord(canvas, x, y, row) {
+/** @param {Canvas} canvas @param {number} y @param {number} row */
+function findWord(canvas, y, row) {
   const card = cardBox(canvas);
   const word = Math.floor((y - card.y - 8) / WORD_LINE);
-  const within = x >= card.x && word >= 0 && word < (canvas.data.words?.best.length ?? 0);
-  return within ? { word, where: { row: canvas.at } } : { where: { row } };
+  const [inside, own] = [y >= card.y && y <= card.y + card.h, { row: canvas.at }];
+  const within = inside && word >= 0 && word < (canvas.data.words?.best.length ?? 0);
+  return within ? { word, where: own } : { where: inside ? own : { row } };
 }
 
 // The layer whose output is drawn as a thin spine, in a level that is about another layer.

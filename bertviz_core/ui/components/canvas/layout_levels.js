@@ -5,7 +5,7 @@
 import { clamp } from "../shared/clamp.js";
 import { hide, hideBlock, INNER, KEY_CELL, listAll } from "./layout_parts.js";
 import { namePart } from "./parts.js";
-import { CARD, WORD } from "./sizes.js";
+import { CARD } from "./sizes.js";
 
 const BLOCK = { ribbons: 4.6, neurons: 2.45, output: 2.3 };
 const CROWDED = 90; // pixels of a layer below which only the chosen one is drawn with all that it holds
@@ -20,7 +20,7 @@ function listLayers({ size, place }, show) {
 export function listPass(scene) {
   const { narrow, size, words, width } = scene;
   const gap = narrow || size.layers > 8 ? 8 : 14;
-  const [chips, embedding, most] = narrow ? [92, 44, WORD.least + CARD.gap + CARD.narrow] : [112, 72, WORD.most + CARD.wide];
+  const [chips, embedding, most] = narrow ? [92, 44, CARD.narrow] : [112, 72, CARD.wide];
   const roomFor = (/** @type {number} */ answer) => width - chips - embedding - (words ? answer : 0) - 60 - gap * size.layers;
   const isTight = (/** @type {number} */ answer) => roomFor(answer) / size.layers < CROWDED;
   const answer = isTight(most) ? CARD.narrow : most;
@@ -89,7 +89,7 @@ export function listLayer(scene) {
     ...strips([["sum", 4.4, gap], ["norm", 4.4, wide], [`neurons.${layer}`, 4.4, plus], ["sum2", 4.4, gap],
       [`output.${layer}`, 4.4, 16]]),
     ...listSpines(scene, layer + 1, size.layers, 16), ...hide("panel"),
-    ...(words && !narrow ? [{ id: "words", width: CARD.wide }] : hide("words")),
+    ...(words && !narrow ? [{ id: "words", width: CARD.layer }] : hide("words")),
   ];
 }
 

@@ -11,7 +11,7 @@ import { ONE_HEAD, spokenKey, stageOf } from "./parts.js";
 import { STOP } from "./place.js";
 import { EDGE } from "./sizes.js";
 
-export const DIM = 0.5; // how much is left of what is not spoken of
+export const DIM = 0.7; // how much is left of what is not spoken of
 
 export class Painter {
   /** @type {number} */ width;

@@ -4,8 +4,10 @@
 
 import { clamp } from "../shared/clamp.js";
 import { PARTS } from "../shared/streamlit.js";
+import { findDrawn } from "./lights.js";
 import { PHONE } from "./sizes.js";
 
+const DRAWER = 420; // pixels of the drawer's width
 const FRAME = 124; // pixels that the app's frame covers on a phone
 const LOWEST = 480; // pixels that the picture is high at least
 const USUAL = { width: 1440, height: 810 }; // pixels of a window in which nothing is enlarged,
@@ -51,4 +53,16 @@ export function countUncovered({ explained, stage }) {
 export function showRows(canvas) {
   if (!canvas.explained.cell || innerWidth > PHONE) return;
   findScroller(canvas).scrollBy({ top: canvas.stage.getBoundingClientRect().top - FRAME, behavior: "instant" });
+}
+
+// In a wide window the drawer lies over the picture: at the other side, where the explained cell would lie under it.
+/** @param {Canvas} canvas */
+export function uncover(canvas) {
+  const { explained, frame, scale, stage } = canvas;
+  const [found] = explained.cell && innerWidth > PHONE ? findDrawn(canvas, explained.cell) : [];
+  if (!found) return;
+  const { x, w } = frame.parts[found.part];
+  const middle = stage.getBoundingClientRect().left + (x + w / 2) * scale;
+  if (Math.min(middle, innerWidth - middle) > DRAWER) return;
+  document.documentElement.classList.toggle("bv-left", middle > innerWidth / 2);
 }

@@ -2,14 +2,17 @@
 
 /** @import { Canvas } from "./canvas.js" */
 /** @import { Sketch } from "./sketch.js" */
-/** @import { Box, FirstWord, Where, Word } from "./types.js" */
+/** @import { Box, FirstWord, Frame, Where, Word } from "./types.js" */
 
 import { clamp } from "../shared/clamp.js";
 import { writeCount, writePercent } from "../shared/numbers.js";
 import { isSeen, rowMiddle, seenRows } from "./cells.js";
 import { fit, measure } from "./letters.js";
-import { CARD, heading, WORD, WORD_LINE } from "./sizes.js";
+import { heading, NUMBERED, WORD_LINE } from "./sizes.js";
 import { cut } from "./sketch.js";
+
+const INSET = 10; // pixels left of a word, in the card as above and below it
+const HALF = 9; // pixels from a word's middle to its edge
 
 /** @param {Canvas} canvas @param {Sketch} sketch */
 export function drawWords(canvas, sketch) {
@@ -21,28 +24,28 @@ export function drawWords(canvas, sketch) {
   sketch.line("words rule", box.x, y + 11, box.x + box.w, y + 11, {
     stroke: "var(--bvc-line)", opacity: cut(box.a, 3),
   });
-  const { w } = listWords(canvas);
-  const sub = listTitles(data.words.tied, canvas.token, w).find((text) => measure(text, 12) < box.w);
+  const card = cardBox(canvas);
+  const sub = listTitles(data.words.tied, canvas.token).find((text) => measure(text, 12) < box.w);
   sketch.text("words sub", box.x, third - 2, sub ?? "", { size: 12, fill: "var(--bvc-faint)", opacity: box.a });
-  const rows = w ? seenRows(frame, data.tokens.length) : [];
-  for (const row of rows) drawWord(canvas, sketch, row, data.words.top[row], { x: box.x, w });
-  drawCard(canvas, sketch, cardBox(canvas), data.words.best, box.a);
+  for (const row of seenRows(frame, data.tokens.length)) {
+    if (!liesUnder(frame, row, card)) drawWord(canvas, sketch, row, data.words.top[row], box);
+  }
+  drawCard(canvas, sketch, card, data.words.best, box.a);
 }
 
-// What stands over the words, the longest first. w: of the column of each row's word.
-/** @param {number} tied @param {string} token @param {number} w */
-function listTitles(tied, token, w) {
+// What stands over the words, the longest first.
+/** @param {number} tied @param {string} token */
+function listTitles(tied, token) {
   const tie = `${writeCount(tied)} words tie`;
   if (tied > 1) return [`${tie} at ${token}`, tie];
-  return [...(w ? ["the likeliest at each token"] : []), `the likeliest at ${token}`, "the likeliest"];
+  return ["the likeliest at each token", `the likeliest at ${token}`, "the likeliest"];
 }
 
-// Beside the card, as wide as there is room: a column of the likeliest word of each row, of no width without any.
-/** @param {Canvas} canvas */
-function listWords({ frame }) {
-  const { x, w } = frame.parts.words;
-  const column = w - CARD.wide >= WORD.most ? WORD.most : w - CARD.narrow;
-  return { x, w: column >= WORD.least ? column - CARD.gap : 0 };
+// Whether the card of the chosen row takes the place of a row's word.
+/** @param {Frame} frame @param {number} row @param {Box} card */
+function liesUnder(frame, row, { y, h }) {
+  const middle = rowMiddle(frame, row);
+  return middle > y - HALF && middle < y + h + HALF;
 }
 
 // Whether a row's word is pointed at, or one of the chosen row's.
@@ -63,13 +66,13 @@ function drawWord(canvas, sketch, row, { word, share, tied }, { x, w }) {
   const lit = row === canvas.at || isPointed(canvas, { row });
   const paint = { opacity: canvas.frame.parts.words.a, fill: lit ? undefined : "var(--bvc-faint)" };
   const number = writePercent(share);
-  const wide = w > WORD.numbered ? measure(number, 12, true) + 8 : 0;
+  const wide = w > NUMBERED ? measure(number, 12, true) + 8 : 0;
   const size = clamp(canvas.frame.row * 0.6, 12, 13.5);
   const y = rowMiddle(canvas.frame, row) + 5;
-  sketch.text(`word ${row}`, x, y, fit(tied > 1 ? `${writeCount(tied)} tie` : word, size, w - wide), {
+  sketch.text(`word ${row}`, x + INSET, y, fit(tied > 1 ? `${writeCount(tied)} tie` : word, size, w - wide - INSET), {
     size, ...paint,
   });
-  if (wide) sketch.text(`word ${row} share`, x + w, y, number, { size: 12, mono: true, at: "end", ...paint });
+  if (wide) sketch.text(`word ${row} share`, x + w - 8, y, number, { size: 12, mono: true, at: "end", ...paint });
 }
 
 // Where the likeliest words of the chosen row stand, at most five.
@@ -77,11 +80,9 @@ function drawWord(canvas, sketch, row, { word, share, tied }, { x, w }) {
 export function cardBox(canvas) {
   const { frame, at, data } = canvas;
   const { x, w } = frame.parts.words;
-  const column = listWords(canvas).w;
-  const left = column ? column + CARD.gap : 0;
   const h = WORD_LINE * (data.words?.best.length ?? 0) + 16;
   const bottom = frame.top + frame.row * frame.count;
-  return { x: x + left, w: w - left, h, y: clamp(rowMiddle(frame, at) - 20, frame.top, bottom - h) };
+  return { x, w, h, y: clamp(rowMiddle(frame, at) - 20, frame.top, bottom - h) };
 }
 
 /**
@@ -96,7 +97,7 @@ function drawCard(canvas, sketch, { x, y, w, h }, best, opacity) {
   const shown = { opacity: cut(opacity, 3) };
   sketch.box("card", { x, y, w, h }, { rx: 10, fill: "var(--bvc-surface)", stroke: "var(--bvc-line)", ...shown });
   const widest = Math.max(...best.map(({ word }) => measure(word, 15, false, 650)));
-  const most = Math.max(0.15, best[0].share);
+  const most = best[0].share || 1;
   const number = Math.max(...best.map(({ share }) => measure(writePercent(share), 12, true, 700)));
   const longest = Math.min(w - number - 26, widest + 2);
   best.forEach(({ word, share, address }, i) => {
