@@ -82,7 +82,7 @@ def _show(axis: str, size: int, index: int) -> None:
 
 def _render_off(axis: str, index: int, why: str) -> str:
     return (
-        f'<span class="bv-term bv-off" tabindex="0" data-axis="{axis}">{axis.capitalize()} {index}'
+        f'<span class="bv-term bv-off" tabindex="0" aria-disabled="true" data-axis="{axis}">{axis.capitalize()} {index}'
         f'<span role="tooltip">{escape(why)}</span></span>'
     )
 

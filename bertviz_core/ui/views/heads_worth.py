@@ -149,7 +149,7 @@ def _render_list(worth: Worth, title: str, places: Sequence[int]) -> str:
     heads = worth.of_heads.shape[1]
     rows = "".join(
         f'<button data-head="{layer},{head}" class="{kind}"><span>layer {layer}, head {head}</span>'
-        f"<small>{escape(worth.name_role(layer, head))}</small>"
+        f"<small><span>{escape(worth.name_role(layer, head))}</span></small>"
         f'<i aria-hidden="true"><s style="width:{abs(one) / worth.end:.0%}"></s></i>'
         f"<b>{worth.write(one)}</b></button>"
         for place in places
