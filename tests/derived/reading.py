@@ -188,7 +188,8 @@ def read_html(body: str) -> tuple[list[Table], list[list[tuple[str, str]]]]:
     cells = _Cells()
     cells.feed(body)
     tables = []
-    for head, *rows in cells.tables:
+    for head, *every in cells.tables:
+        rows = [row for row in every if len(row) > 1]  # not the row that offers others
         columns = {name: [row[i] for row in rows] for i, name in enumerate(head) if i}
         tables.append(Table(head[0], [row[0] for row in rows], columns))
     if any(kind in body for kind in _LISTS):

@@ -40,7 +40,7 @@ def _tell_outstanding(view: View) -> Said:
     """The number that the drawer begins with: the ringed component, and whether it is where the sum is largest."""
     component, sizes = find_ringed(view), np.abs(_read_sum(view))
     value = tell_number(float(view.trace[NORM.fix(token=view.chosen.token, hidden=component)]))
-    parts = {"component": Part(component), "value": value, "size": tell_number(sizes[component])}
+    parts = {"size": tell_number(sizes[component]), "component": Part(component), "value": value}
     if sizes[component] < sizes.max():
         return say(Claim("chosen component", "component {component} becomes **{value}**", parts))
     return say_largest(

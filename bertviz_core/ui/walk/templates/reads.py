@@ -184,7 +184,7 @@ def tell_parameter(trace: Trace, cell: Address, values: np.ndarray) -> Said:
     alone = Claim(
         "smallest parameter",
         " In size it is the **smallest** of the {all} in its table.",
-        {**parts, "size": Part(own, format_number)},
+        {"size": Part(own, format_number), **parts},
         Relation.SMALLEST,
         np.abs(values[:_SAMPLE].astype(np.float64)),
         (int(np.abs(values[:_SAMPLE]).argmin()),),
