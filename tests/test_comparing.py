@@ -119,6 +119,20 @@ def test_answers_at_the_blank_are_paired_and_their_divergence_is_in_bits(passes)
         assert answers.name(answer) == one.model.tokenizer.name(answer)
 
 
+def test_a_blank_before_the_matched_one_is_not_what_both_are_asked(make):
+    one, other = bv.run(make(), "The cat sat on a [MASK]."), bv.run(make(), "The cat sat on [MASK] [MASK].")
+    asked, before = one.tokens.index("[MASK]"), other.tokens.index("[MASK]")
+    assert before == asked - 1
+    for first, second in ((one, other), (other, one)):
+        answers = bv.compare(first, second).answers
+        assert answers.kind == "blank" and answers.at == (asked, asked)
+        assert answers.one == pytest.approx(first[f"cls.predictions.probs[token={asked}]"])
+    by_hand = bv.compare(one, other, pairs=[(asked, before)]).answers
+    assert by_hand.at == (asked, before)
+    alone = bv.compare(other, one, pairs=[(0, 0)]).answers
+    assert alone.at == (before, asked)
+
+
 def test_without_a_blank_the_chosen_words_are_read(make):
     one, other = bv.run(make(), "The cat sat."), bv.run(make(), "A cat sat.")
     assert bv.compare(one, other).answers.at == (2, 2)

@@ -77,13 +77,15 @@ def measure_divergence(one: np.ndarray, other: np.ndarray) -> float:
 def find_answers(one: Trace, other: Trace, pairs: Pairs, chosen: tuple[int, int] | None = None) -> Answers | None:
     """What both passes answer; None where the two models have no head in common, or where nothing is asked.
 
-    At the chosen tokens, if both are blanks, else at the first blank of each; without blanks, the answer of a head of
-    another kind, or of the LM head at the chosen two tokens, which are otherwise the first matched words.
+    At the chosen tokens, if both are blanks, else at the first blank that is matched with one, else at the first of
+    each; without blanks, the answer of a head of another kind, or of the LM head at the chosen two tokens, which are
+    otherwise the first matched words.
     """
     masks = [find_masks(trace) for trace in (one, other)]
     if _have(PROBS, one, other) and all(masks):
-        both_blank = chosen is not None and chosen[0] in masks[0] and chosen[1] in masks[1]
-        return _read_words(BLANK, one, other, chosen if chosen and both_blank else (masks[0][0], masks[1][0]))
+        first = masks[0][0], masks[1][0]
+        blanks = [pair for pair in (chosen, *pairs, first) if pair and pair[0] in masks[0] and pair[1] in masks[1]]
+        return _read_words(BLANK, one, other, blanks[0])
     at = chosen or _choose_words(one, pairs)
     if _have(_CLASSES, one, other) and one.model.labels == other.model.labels:
         return _read_classes(one, other, at)
