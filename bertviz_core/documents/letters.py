@@ -79,7 +79,7 @@ IN_FORMULAS: Mapping[str, Mapping[str, str]] = {
     "L = Σjcj + cb": {
         "L": "the number that is asked about", "c_j": "what token j carried to it", "c_b": "what the biases brought",
         "c": "what token j carried to it", "j": "the token", "h": "the component", "b": "biases",
-        "x_j,h": "component h of what token j starts as", "s_j,h": "how much the logit rises with that component",
+        "x_j,h": "component h of what token j starts as", "s_j,h": "how much the number rises with that component",
     },
     "L = e + Σ": {
         "L": "the number that is asked about", "e": "what the embedding writes into it",
