@@ -6,8 +6,8 @@ from bertviz_core.ui.views import training, training_folds
 
 view = open_page(
     "training",
-    "Tokens are hidden at random; each step moves the parameters that predict them a little, so that the hidden words "
-    "become likelier. The algorithm is the definition's (002).",
+    "Tokens are hidden at random; each step moves the parameters a little, so that the hidden words become likelier, "
+    "as the definition (002) has it.",
     training.write_headline,
     training.ask_headline,
 )

@@ -17,7 +17,6 @@ import bertviz_core as bv
 from bertviz_core.learning import Hosted, presence
 from bertviz_core.ui.frame import site
 from bertviz_core.ui.frame.resources import get_findings
-from bertviz_core.ui.views.training_run import ask_ahead
 from bertviz_core.ui.views.training_told import find_largest, name_length, name_loss, name_term
 from tests.menus import open_menus
 
@@ -83,7 +82,7 @@ def test_at_rest_nothing_is_trained_and_the_page_says_so():
     assert "Nothing is trained yet: 3 sentences, 240 steps. Press **Start**" in at.title[0].value
     assert at.button(key="training-go").label == "Start"
     assert "not the steps" in " ".join(caption.value for caption in at.caption)
-    assert len(at.get("plotly_chart")) == 2
+    assert len(at.get("plotly_chart")) == 3  # two of the page, one of the drawer
 
 
 @pytest.mark.parametrize(
@@ -174,7 +173,7 @@ def test_reset_leaves_nothing_and_the_same_steps_come_again():
     run = at.session_state["training-run"]
     losses = [record.loss for record in run.records]
     at.button(key="training-reset").click().run()
-    assert not run.records and "Nothing is trained yet" in at.run().title[0].value
+    assert not run.records and re.search("Nothing is trained yet|To come: in ", at.run().title[0].value)
     press(at, "training-go")
     assert [record.loss for record in run.records] == losses
 
@@ -188,7 +187,8 @@ def test_what_start_will_do_is_shown_before_and_comes_so():
     assert not errors(at) and not run.records and len(ahead.records) == 4 and len(ahead.passes) == 3
     coming = r"in 4 steps −log P per hidden word is \*\*(.*?)\*\* in the first and \*\*(.*?)\*\* over all"
     told = re.search(coming, at.title[0].value)
-    assert told and "not taken yet" in texts(at) and ">after</small>" in texts(at)
+    assert told and "Grey is still to come" in texts(at) and ">after all steps</small>" in texts(at)
+    assert list_inks(charts) == {at.session_state["view"].colors.faint}, "what is to come looks as if it had been run"
     press(at, "training-go")
     assert [record.loss for record in run.records] == [record.loss for record in ahead.records]
     assert [found.probabilities for found in run.training.passes] == [one.probabilities for one in ahead.passes]
@@ -198,6 +198,7 @@ def test_what_start_will_do_is_shown_before_and_comes_so():
         assert [one["y"] for one in taken[name]["data"]] == [one["y"] for one in charts[name]["data"]]
         (grey,) = charts[name]["layout"]["shapes"]
         assert grey["x0"] == 0.5 and not taken[name]["layout"].get("shapes")
+    assert len(list_inks(taken)) > 1
     for (sentence, token), ranked in zip(run.training.words, ahead.ranked, strict=True):
         for found, known in zip(run.training.rank_words(sentence, token, 3), ranked, strict=True):
             assert [word for word, _ in found] == [word for word, _ in known]
@@ -206,15 +207,15 @@ def test_what_start_will_do_is_shown_before_and_comes_so():
     assert at.session_state["training-run"].ahead is ahead or at.run().session_state["training-run"].ahead is ahead
 
 
+def list_inks(charts):
+    """The colours of all lines and dots of the page."""
+    drawn = [one for name in ("training-loss", "training-words") for one in charts[name]["data"]]
+    return {(one["marker"] if one["mode"] == "markers" else one["line"])["color"] for one in drawn}
+
+
 def read_charts(at):
     found = {element.proto.id: json.loads(element.proto.spec) for element in at.get("plotly_chart")}
     return {name.rpartition("-chart-")[2]: chart for name, chart in found.items()}
-
-
-@pytest.mark.parametrize("query", [{"learner": "copy"}, {"learner": "heads"}, {"texts": "a " * 40}])
-def test_what_takes_long_is_not_worked_out_beforehand(query):
-    at = opened(**query)
-    assert "Nothing is trained yet" in at.title[0].value and ask_ahead(at.session_state["training-run"]) is None
 
 
 def test_another_setting_is_another_training(trained):
@@ -276,7 +277,7 @@ def test_what_does_not_come_in_time_is_a_sentence_and_the_page_stays_usable(monk
 
 @pytest.mark.parametrize(("address", "why"), [
     *((one, "has not been taken")
-      for one in ("J[step=3]", "J.term[step=99,token=1]", "J.gradient_length[step=1,group=99]")),
+      for one in ("J[step=3]", "J.term[step=99,token=1]", "J.gradient_length[step=2,group=99]")),
     *((one, "of its own") for one in ("J", "update:nope")),
 ])  # fmt: skip
 def test_a_link_to_no_step_that_was_taken_says_why(address, why):

@@ -21,7 +21,7 @@ _RING = 8.0  # pixels across
 _MARKED = 30  # points of a line that are marked one by one
 _DASHES = ("solid", "dash", "dot")
 _INKS = ("query", "key", "value")  # of the words that stand out
-_NAMED, _LETTERS = 100, 7  # pixels at the right for the names of words, and letters of each
+_NAMED, _LETTERS = 92, 6  # pixels at the right for the names of words, and letters of each
 
 
 def draw_losses(
@@ -38,17 +38,18 @@ def draw_losses(
 
     losses, hidden: one a step, the first is step 1; lines: by name, the loss per hidden token, one a step, each with a
     dash of its own, the first one solid; printed: another sum of each step, a ring, NaN where there is none; taken: how
-    many steps are taken, where others are known beforehand. Only the dots offer cells.
+    many steps are taken, where others are known beforehand: before the first one all is grey. Only the dots offer
+    cells.
     """
-    rings = np.zeros(0) if printed is None else printed
+    rings, ahead = np.zeros(0) if printed is None else printed, _is_ahead(taken)
     top = _find_top(losses, {**lines, "printed": rings})
     drawn = [
-        _draw_line(name, np.minimum(values, 2 * top), dash, colors)
+        _draw_line(name, np.minimum(values, 2 * top), dash, ahead, colors)
         for (name, values), dash in zip(lines.items(), _DASHES, strict=False)
     ]
     before = [*drawn, *([_draw_rings(rings, top, colors)] if len(rings) else [])]
     return make_chart(
-        [*before, _draw_dots(losses, hidden, top, colors)],
+        [*before, _draw_dots(losses, hidden, top, ahead, colors)],
         height,
         colors,
         right=12,
@@ -63,20 +64,25 @@ def draw_losses(
     )
 
 
-def _draw_dots(losses: np.ndarray, hidden: np.ndarray, top: float, colors: Palette) -> Spec:
-    """A dot a step, the last one opaque; what lies beyond the scale stands at its edge."""
-    last = len(losses)
+def _is_ahead(taken: int | None) -> bool:
+    """Whether all that is drawn is still to come, and so is grey."""
+    return taken == 0
+
+
+def _draw_dots(losses: np.ndarray, hidden: np.ndarray, top: float, ahead: bool, colors: Palette) -> Spec:
+    """A dot a step, the last one opaque, unless it is still to come; what lies beyond the scale stands at its edge."""
+    last = 0 if ahead else min(len(losses), 1)
     return {
         "type": "scatter",
-        "x": pack(np.arange(1, last + 1)),
+        "x": pack(np.arange(1, len(losses) + 1)),
         "y": pack(np.minimum(losses, 0.97 * top)),
         "mode": "markers",
         "name": "J",
         "marker": {
             "size": pack(np.minimum(_LEAST + _MORE * (hidden - 1), _MOST)),
-            "color": colors.kinds["query"],
+            "color": colors.faint if ahead else colors.kinds["query"],
             "line": {"width": 0},
-            "opacity": [0.3] * (last - 1) + [1.0] * min(last, 1),
+            "opacity": [0.3] * (len(losses) - last) + [1.0] * last,
         },
         "customdata": [[format_number(float(loss)), int(count)] for loss, count in zip(losses, hidden, strict=True)],
         "hovertemplate": Rich("step %{x}<br>J = <b>%{customdata[0]}</b>, %{customdata[1]} hidden<extra></extra>"),
@@ -108,8 +114,8 @@ def _find_top(losses: np.ndarray, lines: Mapping[str, np.ndarray]) -> float:
     return min(1.12 * largest if largest <= _FAR * usual else _FAR * usual, _LARGEST) or 1.0
 
 
-def _draw_line(name: str, values: np.ndarray, dash: str, colors: Palette) -> Spec:
-    color = colors.kinds["query" if dash == _DASHES[0] else "key"]
+def _draw_line(name: str, values: np.ndarray, dash: str, ahead: bool, colors: Palette) -> Spec:
+    color = colors.faint if ahead else colors.kinds["query" if dash == _DASHES[0] else "key"]
     return {
         "type": "scatter",
         "x": pack(np.arange(1, len(values) + 1)),
@@ -167,10 +173,11 @@ def draw_word_rises(
     """The probability of each word when it alone is hidden, over the steps; some bold and named at the right.
 
     steps: at which they were asked for, shape (asked,); shares: shape (asked, word), 0 to 1; taken: how many steps are
-    taken, where others are known beforehand.
+    taken, where others are known beforehand: before the first one all is grey.
     """
     order = [*(i for i in range(len(words)) if i not in bold), *bold]
-    inks = {i: colors.kinds[kind] for i, kind in zip(bold, cycle(_INKS), strict=False)}
+    kinds = colors.kinds
+    inks = {i: colors.faint if _is_ahead(taken) else kinds[kind] for i, kind in zip(bold, cycle(_INKS), strict=False)}
     lines = [_draw_word(steps, shares[:, i], words[i], inks.get(i), colors) for i in order]
     top = min(1.02, 1.08 * float(shares.max(initial=0.05)))
     last = taken if taken is not None else int(steps[-1]) if len(steps) else 0
@@ -232,6 +239,8 @@ def draw_loss_along(
 
     old, new: the weight, and the loss along this line there; slope: the gradient, drawn as the line that touches.
     """
+    weights, losses = _bound(weights), _bound(losses)
+    old, new = ((float(_bound(weight)), float(_bound(loss))) for weight, loss in (old, new))
     return make_chart(
         [
             _draw_tangent(np.array([weights.min(), weights.max()]), old, slope, colors),
@@ -257,12 +266,17 @@ def draw_loss_along(
     )
 
 
+def _bound(values: np.ndarray | float) -> np.ndarray:
+    """Numbers no farther from 0 than single precision can draw."""
+    return np.clip(values, -_LARGEST, _LARGEST)
+
+
 def _draw_tangent(reach: np.ndarray, at: tuple[float, float], slope: float, colors: Palette) -> Spec:
     """The line that touches the loss at a weight. reach: (2,) the weights from which to which it is drawn."""
     return {
         "type": "scatter",
         "x": pack(reach),
-        "y": pack(at[1] + slope * (reach - at[0])),
+        "y": pack(_bound(at[1] + slope * (reach - at[0]))),
         "mode": "lines",
         "name": "slope = gradient",
         "line": {"color": colors.kinds["key"], "width": 1.5, "dash": "dot"},

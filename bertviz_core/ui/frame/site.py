@@ -110,7 +110,7 @@ PAGES = (
     PageInfo("documents", "Documents", _READ, ":material/compare:", "where {documents} texts differ from BERT",
              unchanged=True),
     PageInfo("training", "Training", _READ, ":material/model_training:", "a small BERT learns, step by step",
-             unchanged=True, explains=False),
+             unchanged=True),
     PageInfo("playground", "Playground", _READ, ":material/toys:", "write a formula on this pass", unchanged=True,
              explains=False),
     PageInfo("notebook", "Notebook", _READ, ":material/fact_check:", "its numbers beside these", unchanged=True,

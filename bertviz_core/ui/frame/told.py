@@ -17,7 +17,8 @@ class Told:
 
     name: what number it is; kind: of vector, whose colour it has; value: as it is written; words: a sentence of
     Markdown; formulas: short LaTeX, in letters and with numbers; parts: what it was made from, each with its name, its
-    value and its address, "" where it has none; note: one more line; draw: draws its picture, if it has one.
+    value and its address, "" where it has none; note: one more line; draw: draws its picture, if it has one; unit: what
+    stands behind the value.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Told:
     note: str = ""
     draw: Callable[[], object] | None = field(default=None, compare=False)
     act: Callable[[], object] | None = field(default=None, compare=False)
+    unit: str = ""
 
 
 Teller = Callable[[Address], Told | None]

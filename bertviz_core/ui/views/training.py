@@ -11,6 +11,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.training import OVER
+from bertviz_core.checkpoint.model import Model
 from bertviz_core.documents.definition import DEFINITION
 from bertviz_core.errors import TrainingError
 from bertviz_core.formula.numbers import format_number, format_percent, format_short
@@ -27,12 +28,15 @@ from bertviz_core.ui.frame.told import offer_teller
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import open_card
 from bertviz_core.ui.views.training_fields import SMALL, show_choices, show_numbers
+from bertviz_core.ui.views.training_known import offer_update, tell_known
 from bertviz_core.ui.views.training_lead import choose_risen, read_words, show_lead
 from bertviz_core.ui.views.training_lines import LINES, RETURN, UPDATE, render_lines, say_line_5
 from bertviz_core.ui.views.training_run import (
+    START,
     Run,
     ask_ahead,
     average,
+    find_first,
     find_run,
     go_on,
     pause,
@@ -42,12 +46,11 @@ from bertviz_core.ui.views.training_run import (
     take_step,
 )
 from bertviz_core.ui.views.training_step import show_step
-from bertviz_core.ui.views.training_told import name_loss, tell
+from bertviz_core.ui.views.training_told import name_loss
 from bertviz_core.ui.views.training_words import show_before_and_now
 
-_START = "Start"  # what the button says that goes on with a training, before its first step
 _EVERY_S = 1.0  # between two looks at a training that waits or runs
-_SIDES, _BELOW = (10, 23), (9, 5)
+_SIDES = (10, 23)
 _STYLE = read_css(Path(__file__).with_name("training.css"))
 _CHOICES = "Never hidden: [CLS], [SEP]. A draw that hides nothing is drawn again."
 _RUNS = 3  # of rows, that are named one by one
@@ -77,8 +80,8 @@ def write_headline(view: View) -> str:
         found = wanted.look() if wanted else Found()
         if found.whole and found.value:
             run.ahead = found.value
-            return f"Does it learn? Press **{_START}**: in {steps:,} steps −log P per hidden word {_say_ahead(run)}"
-        return f"Does it learn? Nothing is trained yet: {asked}. Press **{_START}**"
+            return f"Does it learn? To come: in {steps:,} steps −log P per hidden word {_say_ahead(run)}"
+        return f"Does it learn? Nothing is trained yet: {asked}. Press **{START}**"
     if len(records) <= count:
         first, last = (format_number(loss) for loss in (records[-1].loss, records[-1].loss_after))
         return f"Does it learn? Step {len(records)} took J from **{first}** to **{last}**, with the same tokens hidden"
@@ -88,10 +91,13 @@ def write_headline(view: View) -> str:
 
 
 def say_line(line: np.ndarray, went: str = "went", was: str = "was") -> str:
-    """Where the loss per hidden word begins and ends. line: over the last steps, one number a step."""
+    """Where the loss per hidden word begins and ends. line: over the last steps, one number a step.
+
+    Of many steps the second one is that of the last `OVER`, as the line in the picture has it, which says so.
+    """
     first, last = (f"**{format_short(line[i])}**" for i in (0, -1))
     if len(line) > OVER:
-        return f"{went} from {first} in the first to {last} over the last {OVER}"
+        return f"{went} from {first} to {last}"
     return f"{was} {first} in the first and {last} over all of them"
 
 
@@ -118,8 +124,9 @@ def show_training(view: View) -> Run | None:
     except TrainingError as error:
         _show_refused(view, str(error))
         return None
-    offer_teller(partial(tell, view, run.training))
     run.live = run.going or run.settling > 0
+    offer_teller(partial(tell_known, view, run))
+    offer_update(run)
     (st.fragment(_show, run_every=_EVERY_S) if run.live else _show)(view, run)
     return run
 
@@ -130,7 +137,8 @@ def _show_refused(view: View, why: str) -> None:
     with left, open_card(view, QUERY, "E-Training", "document 002", name="training-lines"):
         show_numbers(False)
         st.html(render_lines([""] * len(LINES), None))
-        show_choices(view.trace.model, False)
+    with left:
+        _show_settings(view, view.trace.model, False)
     with right:
         st.error(escape_markdown(why), icon=":material/error:")
 
@@ -147,21 +155,23 @@ def _show(view: View, run: Run) -> None:
             if run.settling <= 0:
                 st.rerun()  # at rest, with a headline of what has come of it
     left, right = st.columns(_SIDES, gap="small")
+    wanted = ask_ahead(run)
     with left:
         _show_algorithm(view, run)
+        _show_settings(view, run.origin, run.live)
     with right:
-        wanted = ask_ahead(run)
         if wanted:
             show_finding("training-ahead", wanted, partial(_show_ahead, view, run))
         else:
             show_lead(view, run)
         if run.records:
-            step, words = st.columns(_BELOW, gap="small")
-            with step:
-                show_step(view, run)
-            if not run.live or run.asked.learner == SMALL:
-                with words:
-                    show_before_and_now(view, run)
+            show_step(view, run, run.training)
+        elif first := find_first(run):
+            show_step(view, run, first)
+    if wanted:
+        show_finding("training-to-come", wanted, partial(_show_words_ahead, view, run))
+    elif run.records and (not run.live or run.asked.learner == SMALL):
+        show_before_and_now(view, run)
 
 
 def _show_ahead(view: View, run: Run, found: Found[Ahead]) -> None:
@@ -170,6 +180,11 @@ def _show_ahead(view: View, run: Run, found: Found[Ahead]) -> None:
     show_lead(view, run)
     if told := tell_progress(found, "the steps that will come, worked out beforehand"):
         st.caption(told)
+
+
+def _show_words_ahead(view: View, run: Run, found: Found[Ahead]) -> None:
+    """What will be predicted for hidden words, once it is known."""
+    run.ahead = found.value or Ahead()
     if run.ahead.ranked and found.whole:
         show_before_and_now(view, run)
 
@@ -185,8 +200,13 @@ def _show_algorithm(view: View, run: Run) -> None:
             st.error(escape_markdown(refused), icon=":material/error:")
         if run.beside and run.beside.error:
             st.warning(escape_markdown(f"{run.beside_name}: {run.beside.error}"), icon=":material/warning:")
-        show_choices(run.origin, run.live)
         st.caption(_say_standing(run))
+
+
+def _show_settings(view: View, origin: Model, running: bool) -> None:
+    """What is learned from, what learns, and how it steps."""
+    with open_card(view, QUERY, "What learns, from what", "E-Training", name="training-settings"):
+        show_choices(origin, running)
 
 
 def _write_numbers(run: Run) -> list[str]:
@@ -257,7 +277,7 @@ def _show_controls(run: Run) -> None:
 def _offer_to_go_on(run: Run) -> None:
     begun = run.records and not run.ticket.lost
     st.button(
-        "Go on" if begun else _START,
+        "Go on" if begun else START,
         key="training-go",
         icon=":material/play_arrow:",
         type="primary",

@@ -101,10 +101,10 @@ def show_numbers(running: bool) -> None:
     """
     with st.container(horizontal=True, key="training-fields"):
         count = len(_read_sentences())
-        st.text_input("n", str(count), key=f"training-n-{count}", disabled=True, width=40)
+        st.text_input("n", str(count), key=f"training-n-{count}", disabled=True, width=36)
         for key, label in ((_PASSES, "T"), (_ETA, "η"), (_P_MASK, "p_mask"), (_SEED, "seed")):
             st.text_input(
-                label, key=_hold(key, running), max_chars=24, disabled=running, on_change=url.note_choice, width=58
+                label, key=_hold(key, running), max_chars=24, disabled=running, on_change=url.note_choice, width=54
             )
 
 

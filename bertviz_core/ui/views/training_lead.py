@@ -21,7 +21,7 @@ from bertviz_core.ui.views.training_run import Run
 from bertviz_core.ui.views.training_told import name_loss
 
 _LOSS = r"J(\theta) = -\sum_j \log P(\theta)_{x_j, j} \llbracket \hat{x}_j = \mathrm{mask} \rrbracket"
-_IS_AHEAD = "These steps are not taken yet, but worked out beforehand; they will be the same."
+_IS_AHEAD = "Grey is still to come: no step is taken yet. Worked out beforehand, it will be the same."
 _BOLD = 3  # words that stand out
 _BOLD_IS = " Bold: the words that rose most, each once; signs are left out."
 
@@ -33,7 +33,7 @@ def show_lead(view: View, run: Run) -> None:
     ahead = _IS_AHEAD if run.ahead.records else ""
     heading = Heading("J(θ), and what it buys", ahead, _LOSS, "definition (002), E-Training, line 6")
     with open_card(view, QUERY, heading, "J", told, name="training-lead") as tools:
-        left, right = st.columns([11, 10], gap="small")
+        left, right = st.columns(2, gap="small")
         with left:
             _show_losses(view, run, total)
         with right:
@@ -65,14 +65,15 @@ def _show_losses(view: View, run: Run, total: int) -> None:
     st.markdown(f"**J(θ) in each step** :small[:gray[{dots}; larger: more hidden]]")
     show_chart(chart, "training-loss", "The loss of every step")
     ends = "; ".join(f"{name}: {format_number(float(line[-1]))}" for name, line in run.lines().items() if len(line))
-    st.caption(f"Lines: J per hidden token, over up to {OVER} steps. {escape_markdown(ends)}")
+    last = f"; at the end {escape_markdown(ends)}" if ends else ""
+    st.caption(f"Lines: J per hidden token, over up to {OVER} steps{last}")
 
 
 def _show_words(view: View, run: Run, total: int) -> None:
     steps, shares, words = read_words(run)
     bold = choose_risen(shares, words) if len(steps) > 1 else []
     chart = draw_word_rises(steps, shares, words, bold, total, view.colors, taken=None if run.records else 0)
-    told = f"{len(bold)} bold, the other {len(words) - len(bold)} grey" if bold else "each a line"
+    told = f"{len(bold)} of {len(words)} bold" if bold else "each a line"
     st.markdown(f"**P of each word when hidden** :small[:gray[{told}]]")
     show_chart(chart, "training-words", "The probability of each word when it alone is hidden, pass by pass")
     st.caption(f"Asked before the first step and after every pass over all sentences.{_BOLD_IS if bold else ''}")

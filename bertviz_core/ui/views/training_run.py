@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -23,6 +24,7 @@ from bertviz_core.learning import (
     Standing,
     StepRecord,
     Ticket,
+    Training,
     check_numbers,
     make_small_model,
     name_head,
@@ -31,7 +33,7 @@ from bertviz_core.learning import (
 from bertviz_core.ui.frame import choices, state
 from bertviz_core.ui.frame.findings import Wanted
 from bertviz_core.ui.frame.keys import Key
-from bertviz_core.ui.frame.resources import OWN, get_model, get_queue, list_models, watch_connection
+from bertviz_core.ui.frame.resources import OWN, get_drawn, get_model, get_queue, list_models, watch_connection
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.visitor import read_network, read_visitor
 from bertviz_core.ui.views.training_fields import HEADS, SMALL, Asked, read_asked
@@ -40,8 +42,10 @@ _OWNER, _REFUSED = Key("training-owner", ""), Key("training-refused", "")
 _GOING = (Standing.WAITING, Standing.RUNNING)
 _ENDED = (Standing.DONE, Standing.STOPPED, Standing.FAILED)
 MAIN, BESIDE = "main", "beside"
+START = "Start"  # what the button says that goes on with a training, before its first step
 RANKED = 3  # predictions in the place of a hidden word
 _SHORT = 32  # tokens of a sentence, up to which all steps are taken before anybody asks for one
+_STATES = 5  # as large as its weights, that a training of one step holds: with AdamW's means and the gradient
 
 
 @dataclass(eq=False)
@@ -137,11 +141,38 @@ def find_run(view: View) -> Run:
 def ask_ahead(run: Run) -> Wanted[Ahead] | None:
     """All steps as they will come, for all who have these settings; None once one is taken, and where it takes long."""
     asked = run.asked
-    if run.records or run.live or asked.learner != SMALL or max(map(len, run.training.encodings)) > _SHORT:
+    if run.records or run.live or not _is_short(run):
         return None
     model = run.training.before
     work = partial(take_ahead, model, asked.sentences, asked.settings, RANKED)
-    return Wanted(("training", asked, run.origin.name, run.origin.revision), None, work)
+    return Wanted(("training", *_name(run)), None, work)
+
+
+def find_first(run: Run) -> Training | None:
+    """A training of the same settings that has taken its first step and takes no other; None where that takes long.
+
+    All who have these settings share it. It is asked for that step's numbers at once, whatever the queue does.
+    """
+    if not _is_short(run):
+        return None
+    drawn, key = get_drawn(), ("step 1", *_name(run))
+    found = drawn.get(key)
+    if found is None:
+        found = Training(run.training.before, run.asked.sentences, run.asked.settings)
+        with suppress(TrainingError):  # a step that gives no number: the training will say so
+            found.advance()
+        drawn.put(key, found, _STATES * sum(tensor.nbytes for tensor in found.weights.values()))
+    return found if found.records else None
+
+
+def _is_short(run: Run) -> bool:
+    """Whether its steps are so cheap that they are worked out before anybody asks for them."""
+    return run.asked.learner == SMALL and max(map(len, run.training.encodings)) <= _SHORT
+
+
+def _name(run: Run) -> tuple[object, ...]:
+    """All that its numbers depend on."""
+    return run.asked, run.origin.name, run.origin.revision
 
 
 def drop_run() -> None:

@@ -15,7 +15,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.formula.texts import write_count
-from bertviz_core.learning import Hosted, StepRecord
+from bertviz_core.learning import Hosted, StepRecord, Training
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import table_html
@@ -29,14 +29,14 @@ _ROWS = 8  # hidden tokens that the table lists
 _KINDS = {"embeddings": "embedding", "attention": "attention", "feed-forward": "ffn"}
 
 
-def show_step(view: View, run: Run) -> None:
-    """The step that was made last."""
-    record = run.records[-1]
+def show_step(view: View, run: Run, training: Hosted | Training) -> None:
+    """The step that was made last; or the first one, before it is taken. training: the one that knows its numbers."""
+    record = training.record()
     tokens = run.tokens(record.sentence)
-    training = run.training
+    coming = "" if run.records else ", to come"
     maskable = training.before.tokenizer.maskable(training.encodings[record.sentence - 1])
     hidden = f"{len(record.hidden)} hidden of {write_count(len(maskable), 'token')} that are not special"
-    see = f"Step {record.number}: sentence {record.sentence}, {hidden}"
+    see = f"Step {record.number}{coming}: sentence {record.sentence}, {hidden}"
     with open_card(
         view,
         PREDICTION,
@@ -58,7 +58,7 @@ def show_step(view: View, run: Run) -> None:
             show_values(f"training-step-{record.number}", list_values(tokens, record))
 
 
-def _show_largest(training: Hosted, record: StepRecord) -> None:
+def _show_largest(training: Hosted | Training, record: StepRecord) -> None:
     try:
         st.html(_render_largest(*find_largest(training, record)))
     except TrainingError as error:

@@ -15,7 +15,7 @@ from bertviz_core.formula.address import GRADIENT, LOSS, UPDATE, Address, read_a
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import PREDICTION, QUERY
-from bertviz_core.learning import Hosted, StepRecord, WeightUpdate
+from bertviz_core.learning import Hosted, StepRecord, Training, WeightUpdate
 from bertviz_core.learning.plan import Plan
 from bertviz_core.learning.weights import TIED_EMBEDDINGS
 from bertviz_core.ui.frame.chart import show_chart
@@ -24,48 +24,55 @@ from bertviz_core.ui.frame.told import Told
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.walk.line import write_line
 
-_STEP, _LOSS, _TERM, _LENGTH = "step", LOSS, f"{LOSS}.term", f"{LOSS}.gradient_length"
+STEP, _LOSS, _TERM, _LENGTH = "step", LOSS, f"{LOSS}.term", f"{LOSS}.gradient_length"
 _SHOWN = 12  # parts that are listed
+_MEANS = "m, AdamW’s mean of the gradient", "v, AdamW’s mean of its square"  # as the step leaves them
+_LOSS_ROW = "J of this step"
 _TIED = " The word embeddings are the LM head’s matrix too: how J changes with it there is in here, not in the LM head."
 
 
 def name_loss(record: StepRecord) -> str:
     """The address of a step's loss."""
-    return f"{_LOSS}[{_STEP}={record.number}]"
+    return f"{_LOSS}[{STEP}={record.number}]"
 
 
 def name_term(record: StepRecord, token: int) -> str:
     """The address of what one hidden token adds to a step's loss."""
-    return f"{_TERM}[{_STEP}={record.number},token={token}]"
+    return f"{_TERM}[{STEP}={record.number},token={token}]"
 
 
 def name_length(record: StepRecord, group: int) -> str:
     """The address of the gradient's length in one group of weights, by their order."""
-    return f"{_LENGTH}[{_STEP}={record.number},group={group}]"
+    return f"{_LENGTH}[{STEP}={record.number},group={group}]"
 
 
-def find_largest(training: Hosted, record: StepRecord) -> tuple[Address, str]:
+def find_largest(training: Hosted | Training, record: StepRecord) -> tuple[Address, str]:
     """The weight whose gradient is the largest of a step, and the address of its update."""
     weight = read_address(training.largest_gradient(record.number)).parameter
     return weight, name_update(weight, record.number)
 
 
 def name_update(weight: Address, number: int) -> str:
+    """The address of what a step made of one weight, as it is written."""
+    return str(locate_update(weight, number))
+
+
+def locate_update(weight: Address, number: int) -> Address:
     """The address of what a step made of one weight."""
-    return str(Address(f"{UPDATE}:{weight.path}", ((_STEP, number), *weight.index)))
+    return Address(f"{UPDATE}:{weight.path}", ((STEP, number), *weight.index))
 
 
-def tell(view: View, training: Hosted, where: Address) -> Told | None:
+def tell(view: View, training: Hosted | Training, where: Address) -> Told | None:
     """What is told of an address, if it is one of a training's own. Raises AddressError for a step not taken."""
     if where.path not in (_LOSS, _TERM, _LENGTH) and not where.made:
         return None
-    if _STEP not in where.at:
-        raise AddressError(f"every step has a {where.path} of its own: say which one, as in [{_STEP}=1]")
+    if STEP not in where.at:
+        raise AddressError(f"every step has a {where.path} of its own: say which one, as in [{STEP}=1]")
     try:
-        record = training.record(where.at[_STEP])
+        record = training.record(where.at[STEP])
     except TrainingError as error:
         raise AddressError(f"{error} A link holds a training's settings, not its steps: train again.") from error
-    where = where.without(_STEP)
+    where = where.without(STEP)
     try:
         if where.path == _LENGTH:
             return _tell_length(training, record, where)
@@ -78,7 +85,7 @@ def tell(view: View, training: Hosted, where: Address) -> Told | None:
     return (_tell_loss if where.path == _LOSS else _tell_term)(training, record, why)
 
 
-def _tell_loss(training: Hosted, record: StepRecord, why: Explanation) -> Told:
+def _tell_loss(training: Hosted | Training, record: StepRecord, why: Explanation) -> Told:
     tokens = training.encodings[record.sentence - 1].tokens
     return Told(
         f"J of step {record.number}, line 6",
@@ -117,7 +124,7 @@ def _say_printed(record: StepRecord) -> str:
     )
 
 
-def _tell_term(training: Hosted, record: StepRecord, why: Explanation) -> Told:
+def _tell_term(training: Hosted | Training, record: StepRecord, why: Explanation) -> Told:
     token = why.cell.at["token"]
     word = training.encodings[record.sentence - 1].tokens[token]
     if token not in record.hidden:
@@ -141,7 +148,7 @@ def _tell_term(training: Hosted, record: StepRecord, why: Explanation) -> Told:
     )
 
 
-def _tell_length(training: Hosted, record: StepRecord, where: Address) -> Told:
+def _tell_length(training: Hosted | Training, record: StepRecord, where: Address) -> Told:
     names = list(record.gradient_norms)
     group = where.at.get("group", len(names))
     if group >= len(names):
@@ -171,27 +178,40 @@ def _tell_length(training: Hosted, record: StepRecord, where: Address) -> Told:
     )
 
 
-def _tell_weight(view: View, training: Hosted, record: StepRecord, why: WeightUpdate, best: bool) -> Told:
+def _tell_weight(view: View, training: Hosted | Training, record: StepRecord, why: WeightUpdate, best: bool) -> Told:
     number = record.number
     alone = why.cell.made == GRADIENT
     return Told(
         f"One weight’s {'gradient' if alone else 'update, line 7'}, step {number}",
         QUERY,
         format_number(why.gradient if alone else why.new),
-        f"The weight was {format_number(why.old)}. {say_which(training, why, best)} {say_moved(why)}",
+        f"{say_which(training, why, best)} {say_moved(why)}",
         [*(formula for moved in why.moved for formula in _write(moved)), *_write(why)],
-        [
-            ("old value", format_number(why.old), ""),
-            ("gradient, by autograd", format_number(why.gradient), ""),
-            ("gradient, J measured 0.0001 to each side", format_number(why.measured), ""),
-            ("η of this step", format_number(why.rate), ""),
-            ("new value", format_number(why.new), ""),
-            ("J of this step", format_number(why.loss), name_loss(record)),
-            ("median of all |gradients|", format_number(why.median), ""),
-            ("weights whose gradient is exactly 0", format_number(why.zeros), ""),
-        ],
+        list_parts(why, name_loss(record)),
         draw=partial(_draw_along, view, training, number, why),
+        unit="" if alone else f"was {format_number(why.old)}",
     )
+
+
+def list_parts(why: WeightUpdate, loss: str) -> list[tuple[str, str, str]]:
+    """From the weight before the step to that after it, with AdamW's means where it has any; then what checks it.
+
+    loss: the address of the step's J.
+    """
+    means = zip(_MEANS, (moved.value for moved in why.moved), strict=False)
+    values = {
+        "θ, the weight before": why.old,
+        "gradient, by autograd": why.gradient,
+        **dict(means),
+        "η of this step": why.rate,
+        "step, θ′ − θ": why.new - why.old,
+        "θ′, the weight after": why.new,
+        "gradient, J measured 0.0001 to each side": why.measured,
+        _LOSS_ROW: why.loss,
+        "median of all |gradients|": why.median,
+        "weights whose gradient is exactly 0": why.zeros,
+    }
+    return [(name, format_number(value), loss if name == _LOSS_ROW else "") for name, value in values.items()]
 
 
 def say_which(training: Plan, why: WeightUpdate, best: bool) -> str:
@@ -218,7 +238,7 @@ def say_moved(why: WeightUpdate) -> str:
     return f"{goes}; it {moved}."
 
 
-def _draw_along(view: View, training: Hosted, number: int, why: WeightUpdate) -> None:
+def _draw_along(view: View, training: Hosted | Training, number: int, why: WeightUpdate) -> None:
     try:
         weights, losses = training.curve_along(why.cell, number)
     except TrainingError as error:

@@ -27,7 +27,7 @@ def show_before_and_now(view: View, run: Run) -> None:
     """
     _, shares, words = read_words(run)
     chosen = choose_risen(shares, words, _WORDS) or [0]
-    title = "Before and after all" if run.ahead.records else "Before and now"
+    title = "Now, and still to come" if run.ahead.records else "Before and now"
     heading = Heading(title, "one word hidden", r"P(\theta)_{w, j}", "two passes")
     with open_card(view, PREDICTION, heading, "one word hidden", name="training-words"):
         places: list[str] = []
@@ -39,8 +39,8 @@ def show_before_and_now(view: View, run: Run) -> None:
             except TrainingError as error:
                 st.caption(escape_markdown(str(error)))
                 return
-            then = "after" if run.ahead.records else "now"
-            places.append(render_choices(run.tokens(sentence), token, {"before": before, then: now}))
+            first, then = ("now", "after all steps") if run.ahead.records else ("before", "now")
+            places.append(render_choices(run.tokens(sentence), token, {first: before, then: now}))
         st.html(f'<div class="bv-places">{"".join(places)}</div>')
 
 

@@ -160,7 +160,7 @@ def _find_meant(view: View, cell: Where) -> Address | None:
 def _show_told(view: View, told: Told, way: tuple[Where, ...], own: bool) -> None:
     """A number that is in no pass, or that no step of it computes."""
     address = str(way[-1])
-    unit = f" <small>{escape(told.unit)}</small>" if isinstance(told, WorkedOut) else ""
+    unit = f" <small>{escape(told.unit)}</small>" if told.unit else ""
     value = f"<b>{escape(told.value)}</b>{unit}"
     st.html(render_crumbs(view.trace, way, own) + render_title(view, told.kind, told.name, value, address))
     _show_address_menu(address)

@@ -13,10 +13,8 @@ NOTE = "worked out from the pass, not one of its steps"
 
 @dataclass(frozen=True, kw_only=True)
 class WorkedOut(Told):
-    """One of these numbers. number: not rounded; unit: what stands behind it; card, line: what the drawer says of it
-    and its formula."""
+    """One of these numbers. number: not rounded; card, line: what the drawer says of it and its formula."""
 
     number: float
-    unit: str
     card: Card
     line: Line
