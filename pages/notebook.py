@@ -14,6 +14,8 @@ view = open_page(
 )
 found = notebook.compare_all(view)
 printed = notebook.read_printed()
+if not found:
+    notebook.show_itself(view, lambda: notebook.show_status(view, found))
 notebook.show_tensor(view, printed, found)
 notebook.choose_printed(printed)
 if found:
@@ -23,11 +25,13 @@ if found:
     with status:
         notebook.show_status(view, found)
         notebook.explain_verdicts()
+    with fold("itself", "**The notebook against itself** · what it prints twice") as opened:
+        if opened:
+            notebook.show_itself(view)
 else:
-    notebook.show_summary(view, found)
-with fold("itself", "**The notebook against itself** · what it prints twice") as opened:
-    if opened:
-        notebook.show_itself(view)
+    with fold("printed", "**All printed tensors** · cell, address, smallest and largest number") as opened:
+        if opened:
+            notebook.show_summary(view, found)
 with fold("facts", "**What else is printed** · shapes, ids, sizes") as opened:
     if opened:
         notebook_facts.show_facts(view)

@@ -166,6 +166,10 @@ def opened(monkeypatch, model, printed=TENSORS, **query):
     return at
 
 
+def captions(at):
+    return " ".join(caption.value for caption in at.caption).replace("\\", "")
+
+
 def test_the_numbers_of_the_loaded_model_are_recognized(trace, reprinted):
     assert notebook.is_base(trace.model.config) and notebook.is_sentence(trace)
     count = Counter()
@@ -213,7 +217,8 @@ def test_the_notebooks_own_numbers_are_not_those_of_a_random_model(base_sized, m
 
 def test_another_sentence_is_replaced_by_a_button(base_sized, monkeypatch):
     at = opened(monkeypatch, base_sized, text="the cat sat", pad="16")
-    assert "needs the sentence" in at.info[0].value and not at.success
+    assert "needs the sentence" in captions(at) and "the rest need the notebook’s sentence" in at.title[0].value
+    assert not at.success
     at.button(key="notebook-sentence").click().run()
     assert at.session_state["text"] == SENTENCE and at.session_state["pad"] == "off"
 
@@ -221,9 +226,12 @@ def test_another_sentence_is_replaced_by_a_button(base_sized, monkeypatch):
 @pytest.mark.parametrize("kind", ["pretraining", "base-without-pooler"])
 def test_another_model_shows_the_printed_numbers_and_what_to_load(kind, tmp_path, monkeypatch):
     at = opened(monkeypatch, random_checkpoint(tmp_path, kind=kind), text=SENTENCE, cell="61")
-    assert "bert-base-uncased" in at.info[0].value.replace("\\", "")
-    assert any("other models only" in caption.value for caption in at.caption)
-    layout = json.loads(at.get("plotly_chart")[0].proto.spec)["layout"]
+    assert not at.info, "no box in Streamlit's blue"
+    assert "bert-base-uncased" in captions(at) and "other models only" in captions(at)
+    assert "**36** of 324 numbers follow from others printed; the rest need BERT-base" in at.title[0].value
+    checks = next(e.proto.body for e in at.get("html") if "Checks of this page" in e.proto.body)
+    assert ">36 of 36<" in checks and ">not yet<" in checks
+    layout = json.loads(at.get("plotly_chart")[1].proto.spec)["layout"]
     written = [each["text"] for each in layout["annotations"] if each.get("yref") == "y"]
     assert written == [text.replace("-", "−") for row in BY_CELL["61"].digits for text in row]
     assert any("cls.predictions.transform.LayerNorm" in e.proto.body for e in at.get("html"))

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bertviz_core.documents import DOCUMENTS
 from bertviz_core.documents.examples import WORDS
 from bertviz_core.documents.names import AXIS_NAMES, SOURCES, find_names
-from bertviz_core.documents.printed import TENSORS
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.texts import spell_controls
 from bertviz_core.programs.bert import MOST_HEADS, write_bert
@@ -162,12 +160,6 @@ def _(scene):
     return Truth(dict(zip(("lessons", "steps"), counts, strict=True)))
 
 
-@oracle("printed numbers")
-def _(scene):
-    assert any(document.name == "notebook" for document in DOCUMENTS)
-    return Truth({"numbers": sum(len(row) for printed in TENSORS for row in printed.digits), "cells": len(TENSORS)})
-
-
 @oracle("token as numbers")
 def _(scene):
     return Truth({"word": scene.name(scene.token), "size": scene.config.hidden_size})
@@ -190,13 +182,20 @@ def _(scene):
 @oracle("article's row", "article's row, tied")
 def _(scene, name):
     scores, word = scene.article_row
-    shares = softmax(scores)
+    shares = softmax(scores / scene.article_divisor)
     most = int(shares.argmax())
     *first, last = [f"“{key}”" for key, share in zip(WORDS, shares, strict=True) if share == shares[most]]
     assert bool(first) == name.endswith("tied")
     keys = f"{', '.join(first)} and {last}" if first else last
     relation = "TIED" if first else "HIGHEST"
     return Truth({"weight": shares[most], "asks": word, "keys": keys}, relation, shares, most)
+
+
+@oracle("article's row, undivided")
+def _(scene):
+    scores, _ = scene.article_row
+    assert scene.article_divisor > 1
+    return Truth({"weight": softmax(scores)[int(scores.argmax())]})
 
 
 @oracle("likeliest", "next likeliest")

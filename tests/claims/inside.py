@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from bertviz_core.documents import DOCUMENTS
+from bertviz_core.documents.printed import TENSORS
 from bertviz_core.tracing.rewrites import Rule
 from bertviz_core.ui.frame.resources import get_store
 from tests.claims.truths import Truth, angle, length, oracle, softmax
@@ -248,3 +250,31 @@ def _(scene):
     most = int(terms.argmax())
     same = set(np.flatnonzero(terms == terms[most]))
     return Truth({"brings": terms[most], "component": same}, "HIGHEST", terms, most)
+
+
+@oracle("printed numbers")
+def _(scene):
+    assert any(document.name == "notebook" for document in DOCUMENTS)
+    every = [text for printed in TENSORS for row in printed.digits for text in row]
+    return Truth({"numbers": len(every), "cells": len(TENSORS), "compared": len(TENSORS)})
+
+
+@oracle("printed numbers that follow")
+def _(scene):
+    """GELU nowhere rises faster than by 1.13; each print is off by half of its last digit, at most."""
+    digits = {one.cell: [text for row in one.digits for text in row] for one in TENSORS}
+    follow = sum(
+        abs(_gelu(float(a)) - float(b)) <= 1.13 * _half(a) + _half(b) + abs(float(a)) * 2.0**-22
+        for a, b in zip(digits["49"], digits["51"], strict=True)
+    )
+    return Truth({"numbers": sum(map(len, digits.values())), "follow": follow})
+
+
+def _gelu(x):
+    return x * (1 + math.erf(x / math.sqrt(2))) / 2
+
+
+def _half(text):
+    """Half of the last digit of a print such as −4.8812e−05."""
+    digits, _, power = text.partition("e")
+    return 0.5 * 10.0 ** (int(power or 0) - len(digits.partition(".")[2]))

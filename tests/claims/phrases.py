@@ -88,7 +88,7 @@ PHRASES = {
         "documents_alignment": ["The first layer again"],
         "names": ["th:first-child"],
         "documents_slips": ["first sum", "the first LayerNorm's output", "the article's first row"],
-        "notebook": ["the first three and last three rows", "and the first and last three", "shows only the printed",
+        "notebook": ["the first three and last three rows", "and the first and last three",
                      "offers other models only"],
         "parameters": ["where it first appears"],
         "playground_sum": ["the first component becomes "],

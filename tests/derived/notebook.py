@@ -23,7 +23,7 @@ def read_digits(cell: str) -> np.ndarray:
 def printed_tensor(s: Scene) -> Truth:
     digits = next(one for one in TENSORS if one.cell == s.asked.get("cell", "14")).digits
     matrix = np.array(digits, dtype=np.float64)
-    return Truth([Printed(matrix, digits)], matrix, told=[36 * len(TENSORS)])  # how many there are to compare
+    return Truth([Printed(matrix, digits)], matrix)
 
 
 @dataclass(frozen=True)
@@ -94,10 +94,14 @@ def notebook_gelu(s: Scene) -> Truth:
     x, y = read_digits("49"), read_digits("51")
     line = np.linspace(-5, 2, 141)
     curve = [gelu(float(v)) for v in line]
+    same, facts = notebook_facts(s, ", settings, ids and texts").told[:2]
+    here = [f"{x.size} of {x.size}", f"{same} of {facts}", "not yet"]
+    needs = ["no model", "any model", "BERT-base" + " and the notebook’s sentence" * ("text" in s.asked)]
     held = np.vstack([np.stack([x.ravel(), y.ravel()], axis=1), np.stack([line, curve], axis=1)])
     return Truth(
         [points("this model", x=line, y=curve), points("this token", x=x.ravel(), y=y.ravel())],
         held,
-        told=[36, -4.2322, -4.8812e-05, gelu(-4.2322)],
+        told=[36, -4.2322, -4.8812e-05, gelu(-4.2322), 36 * len(TENSORS)],
         worked=[gelu(x[0, 0])],
+        tables=[{"needs": needs, "holds here": here}],
     )

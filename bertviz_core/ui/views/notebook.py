@@ -26,10 +26,12 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.preparation import NO_PADDING
 from bertviz_core.ui.frame.resources import list_models
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.printed_grid import KEY, render_grid
 from bertviz_core.ui.panels.tables import Column, render_table
+from bertviz_core.ui.views.notebook_facts import count_same
 
 NOTEBOOK = "notebook (001)"
 _GELU = r"\mathrm{GELU}(x) = x \cdot \tfrac{1}{2} \left(1 + \mathrm{erf}\!\left(\tfrac{x}{\sqrt{2}}\right)\right)"
@@ -38,18 +40,27 @@ _COLUMNS = {
 }  # fmt: skip
 _NUMBERS = sum(len(row) for printed in TENSORS for row in printed.digits)
 _MAP = 262  # pixels: as high as what stands beside it
+_CURVE, _CURVE_ALONE = 224, 340  # pixels: with something beside it, and without
 _CELL = Key("cell", TENSORS[0].cell)
 
 
 def write_headline(view: View) -> Said:
-    """How much there is to compare, and whether it is."""
-    parts = {"numbers": Part(_NUMBERS), "cells": Part(len(TENSORS))}
-    beside = len(compare_all(view)) == len(TENSORS)
-    then = "each beside ours" if beside else "to compare where model and sentence are the notebook’s"
-    return say(
-        "Is it computed as printed? ",
-        Claim("printed numbers", f"**{{numbers}}** numbers in **{{cells}}** cells, {then}", parts),
-    )
+    """How much there is to compare, and what of it can be told here."""
+    found, numbers = compare_all(view), Part(_NUMBERS)
+    if found:
+        parts = {"numbers": numbers, "cells": Part(len(TENSORS)), "compared": Part(len(found))}
+        form = "**{numbers}** numbers in {cells} cells, **{compared}** of these beside ours"
+        return say("Is it computed as printed? ", Claim("printed numbers", form, parts))
+    parts = {"numbers": numbers, "follow": Part(int(notebook.find_followers(*_read_pair()).sum()))}
+    form = f"**{{follow}}** of {{numbers}} numbers follow from others printed; the rest need {_name_needs(view)}"
+    return say("Is it computed as printed? ", Claim("printed numbers that follow", form, parts))
+
+
+def _name_needs(view: View) -> str:
+    """What this page lacks to compare all numbers, in a few words."""
+    base, sentence = notebook.is_base(view.trace.model.config), notebook.is_sentence(view.trace)
+    lacks = [*["BERT-base"] * (not base), *["the notebook’s sentence"] * (not sentence)]
+    return " and ".join(lacks)
 
 
 def compare_all(view: View) -> dict[str, Comparison]:
@@ -61,7 +72,7 @@ def compare_all(view: View) -> dict[str, Comparison]:
 
 
 def show_status(view: View, found: dict[str, Comparison]) -> None:
-    """Whether the numbers can be compared, how they came out, and otherwise what to load."""
+    """How the numbers came out where they can be compared; else what can be told without, and what to load."""
     if found:
         _show_result(found)
         return
@@ -69,12 +80,22 @@ def show_status(view: View, found: dict[str, Comparison]) -> None:
     model = "" if base else f"the model {MODEL}"
     text = "" if sentence else f"the sentence “{SENTENCE}”"
     needs = escape_markdown(" and ".join(filter(None, (model, text))))
-    st.info(
-        f"To compare the notebook's {_NUMBERS} printed numbers with ours, this page needs {needs}. Until then it "
-        "shows only the printed numbers, each with the address of our value.",
-        icon=":material/info:",
-    )
+    st.html(_render_checks(view))
+    st.caption(f"To compare all {_NUMBERS} with ours, this page needs {needs}.")
     _show_buttons(base, sentence)
+
+
+def _render_checks(view: View) -> str:
+    """Every check of this page: what it needs, and what comes of it here."""
+    agree, (same, facts) = notebook.find_followers(*_read_pair()), count_same(view)
+    checks = {
+        "In [51] is GELU of In [49]": ("no model", f"{agree.sum()} of {agree.size}"),
+        "sizes, settings, ids, texts": ("any model", f"{same} of {facts}"),
+        f"all numbers of {len(TENSORS)} cells": (_name_needs(view), "not yet"),
+    }
+    rows = (table_html.write_row(name, table_html.write_cells(cells)) for name, cells in checks.items())
+    table = table_html.write_table(table_html.write_heads(("check", "needs", "holds here")), rows)
+    return table_html.write_region("Checks of this page", table, "bv-table bv-facts bv-checks")
 
 
 def _show_result(found: dict[str, Comparison]) -> None:
@@ -140,15 +161,12 @@ def _list_cells() -> list[str]:
 
 
 def show_tensor(view: View, printed: PrintedTensor, found: dict[str, Comparison]) -> None:
-    """One printed tensor, number by number, with ours beside it where it can be compared, and how; else what for that
-    is missing."""
-    _show_printed(view, printed, found.get(printed.cell), lambda: show_status(view, found))
+    """One printed tensor, number by number, with ours beside it where it can be compared, and how."""
+    _show_printed(view, printed, found.get(printed.cell))
 
 
 @derived
-def _show_printed(
-    view: View, printed: PrintedTensor, comparison: Comparison | None, beside: Callable[[], object]
-) -> Derived:
+def _show_printed(view: View, printed: PrintedTensor, comparison: Comparison | None) -> Derived:
     step, numbers = _write_program().by_address[printed.address], notebook.read_printed(printed)
     axis = step.dims[-1]
     rows, columns = [f"token {i}" for i in ROWS], [f"d − {-j}" if j < 0 else str(j) for j in COLUMNS]
@@ -176,8 +194,7 @@ def _show_printed(
         ),
         values=Values(held, rows, names),
         note=_describe(comparison),
-        beside=beside if comparison is None else lambda: _show_grid(axis, rows, columns, printed, comparison),
-        sides=(2, 1) if comparison is None else (3, 2),
+        beside=None if comparison is None else lambda: _show_grid(axis, rows, columns, printed, comparison),
     )
 
 
@@ -252,10 +269,16 @@ def explain_verdicts() -> None:
     )
 
 
-@derived
-def show_itself(view: View) -> Derived:
-    """Two printed tensors against each other: this needs no model."""
+def _read_pair() -> tuple[PrintedTensor, PrintedTensor]:
+    """Two printed tensors, of which the second is a function of the first."""
     inputs, outputs = (next(p for p in TENSORS if p.cell == number) for number in ("49", "51"))
+    return inputs, outputs
+
+
+@derived
+def show_itself(view: View, beside: Callable[[], object] | None = None) -> Derived:
+    """Two printed tensors against each other: this needs no model. beside: draws what stands beside the picture."""
+    inputs, outputs = _read_pair()
     x, y = notebook.read_printed(inputs), notebook.read_printed(outputs)
     agree, line = notebook.find_followers(inputs, outputs), np.linspace(-5, 2, 141)
     points = np.stack([x.ravel(), y.ravel()], axis=1)
@@ -264,7 +287,15 @@ def show_itself(view: View) -> Derived:
     return Derived(
         "notebook-gelu",
         f"{agree.sum()} of {agree.size} numbers of In [51] are GELU of those of In [49]",
-        draw_curve(line, notebook.compute_gelu(line), x.ravel(), y.ravel(), view.colors, view.colors.kinds[FFN]),
+        draw_curve(
+            line,
+            notebook.compute_gelu(line),
+            x.ravel(),
+            y.ravel(),
+            view.colors,
+            view.colors.kinds[FFN],
+            height=_CURVE if beside else _CURVE_ALONE,
+        ),
         Origin(
             "the notebook's cells 49 and 51",
             FFN,
@@ -275,6 +306,7 @@ def show_itself(view: View) -> Derived:
             f"{NOTEBOOK}, In [49] and In [51]",
         ),
         values=Values(held, names, ["pre-activation", "activation"]),
+        beside=beside,
         note="Each point is one printed pair on the GELU curve. At x = −4.2322 the notebook prints −4.8812e−05; "
         f"in exact arithmetic it is {format_number(float(notebook.compute_gelu(np.array([-4.2322]))[0]))}: in single "
         "precision 1 + erf(x/√2) nearly cancels there and keeps only two or three digits.",

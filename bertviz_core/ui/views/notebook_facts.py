@@ -16,12 +16,19 @@ from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.card import open_card
 
 _LONGEST = 60
+_SAME = "✓"  # begins the verdict on what is as printed
 
 
 def show_facts(view: View) -> None:
     """Everything that the notebook prints besides tensors."""
     facts = [Fact(_name_cell(fact.cell), fact.what, fact.printed, fact.of, fact.slip) for fact in FACTS]
     _render_facts(view, "Sizes, settings, ids and texts", "cell", facts, "the notebook (001)")
+
+
+def count_same(view: View) -> tuple[int, int]:
+    """How many of these the loaded model has as they are printed, and how many there are."""
+    found = _check(view, FACTS)
+    return sum(verdict.startswith(_SAME) for _, verdict in found), len(found)
 
 
 def show_other_facts(view: View) -> None:
@@ -41,11 +48,8 @@ def _name_cell(place: str) -> str:
 
 def _render_facts(view: View, see: str, where: str, facts: Sequence[Fact], of: str) -> None:
     typed = notebook.is_sentence(view.trace)
-    found = [
-        (one, "" if needs_sentence(one.fact) and not typed else _write_verdict(one))
-        for one in (check_fact(view.trace, fact) for fact in facts)
-    ]
-    same = sum(verdict.startswith("✓") for _, verdict in found)
+    found = _check(view, facts)
+    same = sum(verdict.startswith(_SAME) for _, verdict in found)
     held = sum(needs_sentence(one.fact) for one, _ in found) if not typed else 0
     with open_card(view, RESIDUAL, see, f"from {of}"):
         heads = table_html.write_heads((where, "what", "printed", "this model", "verdict"))
@@ -57,6 +61,15 @@ def _render_facts(view: View, see: str, where: str, facts: Sequence[Fact], of: s
             f"{same} of {len(facts)} agree with this model. {_tell_held(held)}Sizes differ if the loaded model is not "
             "BERT base. A dash: the forward pass of a trained model does not read it, or this model has no such part."
         )
+
+
+def _check(view: View, facts: Sequence[Fact]) -> list[tuple[Checked, str]]:
+    """Each beside what the loaded model says, with a verdict, "" where the sentence is another."""
+    typed = notebook.is_sentence(view.trace)
+    return [
+        (one, "" if needs_sentence(one.fact) and not typed else _write_verdict(one))
+        for one in (check_fact(view.trace, fact) for fact in facts)
+    ]
 
 
 def _tell_held(held: int) -> str:
@@ -78,7 +91,7 @@ def _write_verdict(one: Checked) -> str:
         return "✗ error"
     if one.ours is None:
         return ""
-    return "✓ same" if one.same else "✗ differs"
+    return f"{_SAME} same" if one.same else "✗ differs"
 
 
 def _tell_list(text: str) -> str:
