@@ -183,15 +183,30 @@ def test_an_edit_changes_what_is_computed_and_can_be_taken_back():
     at.text_input(key="score-0-4").set_value("78.49").run()
     expected = SCORES.copy()
     expected[0, 4] = 78.49
-    np.testing.assert_allclose(decoded(chart(at, "playground-shares")["z"]), softmax(expected), rtol=1e-6, atol=1e-30)
+    drawn = decoded(chart(at, "playground-shares")["z"])
+    np.testing.assert_allclose(drawn, softmax(expected / 8), rtol=1e-6, atol=1e-30)
     powers = decoded(chart(at, "playground-softmax")["x"])
-    np.testing.assert_allclose(powers, np.exp(expected[0] - 78.49), rtol=1e-5)
+    np.testing.assert_allclose(powers, np.exp((expected[0] - 78.49) / 8), rtol=1e-5)
     assert at.session_state["scores"] == "0.4=78.49"
     np.testing.assert_array_equal(  # the article's own table stays what it is
         decoded(chart(at, "playground-printed")["z"]), decoded(chart(opened(), "playground-printed")["z"])
     )
     at.text_input(key="score-0-4").set_value("91.43").run()
     assert at.session_state["scores"] == ""
+
+
+def test_it_opens_on_shares_that_can_be_compared_and_the_switch_leaves_one_key_all():
+    """Six scores of 1 to 91 leave one key everything; by the root of 64 three keys of “Hello” have a share to see."""
+    at = opened()
+    shares = decoded(chart(at, "playground-shares")["z"])
+    np.testing.assert_allclose(shares, softmax(SCORES / 8), rtol=1e-6)
+    told = at.title[0].value.replace("\N{NO-BREAK SPACE}", " ")
+    assert (shares[0] > 0.05).sum() == 3 and f"**{100 * shares[0, 4]:.0f} %**" in told
+    assert "> 99.9 % if undivided" in told
+    at.toggle(key="divided").set_value(False).run()
+    np.testing.assert_allclose(decoded(chart(at, "playground-shares")["z"]), softmax(SCORES), rtol=1e-6, atol=1e-30)
+    assert "**> 99.9" in at.title[0].value and "undivided" not in at.title[0].value
+    assert not at.exception
 
 
 def test_the_printed_table_marks_the_wrong_entry_only():
@@ -206,7 +221,7 @@ def test_the_printed_table_marks_the_wrong_entry_only():
 @pytest.mark.parametrize("mix", ["one-hot", "mixed", "your row"])
 def test_the_weighted_sum(mix):
     at = opened(mix=mix)
-    weights = {"one-hot": examples.ONE_HOT, "mixed": examples.MIXED, "your row": softmax(SCORES)[0]}[mix]
+    weights = {"one-hot": examples.ONE_HOT, "mixed": examples.MIXED, "your row": softmax(SCORES / 8)[0]}[mix]
     expected = np.array(weights) @ np.array(examples.EMBEDDINGS)
     np.testing.assert_allclose(decoded(chart(at, "playground-weighted")["z"])[-1], expected, rtol=1e-6)
 

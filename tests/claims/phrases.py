@@ -56,7 +56,7 @@ PHRASES = {
                   " No other changes more."],
         "notebook": ["Largest difference: ", "largest difference", "smallest printed", "largest printed"],
         "passes": ["After − before: all that is drawn is at most "],
-        "playground": ["A score 7 below the largest", "Subtract the largest score"],
+        "playground": ["What is 7 below the largest", "Subtract the largest, ", "less the largest"],
         "playground_examples": ["the largest weight here is "],
         "sentence": ["highest logit"],
         "sentence_answer": ["the span with the highest score"],

@@ -109,6 +109,11 @@ class Scene:
         return scores[row], WORDS[row]
 
     @property
+    def article_divisor(self):
+        """What the article's scores are divided by before the softmax: the root of 64, or nothing."""
+        return 8.0 if self.shown.says.get("divided", "True") == "True" else 1.0
+
+    @property
     def probs(self):
         return self[f"cls.predictions.probs[token={self.token}]"]
 

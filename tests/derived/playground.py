@@ -30,6 +30,11 @@ def read_edits(s: Scene, key: str) -> dict[tuple[int, int], float]:
     return found
 
 
+def divide(s: Scene) -> np.ndarray:
+    """What the softmax reads: by the root of 64, unless the link says that the scores are left as they are."""
+    return edit(s) / 8 if s.asked.get("divided", "True") == "True" else edit(s)
+
+
 def open_row(s: Scene) -> int:
     return WORDS.index(s.asked.get("score_row", "Hello"))
 
@@ -42,15 +47,16 @@ def playground_scores(s: Scene) -> Truth:
 
 @truth("playground", "playground-softmax")
 def playground_softmax(s: Scene) -> Truth:
-    scores = edit(s)[open_row(s)]
-    below = scores - scores.max()
+    scores, read = edit(s)[open_row(s)], divide(s)[open_row(s)]
+    below = read - read.max()
     powers = [math.exp(x) for x in below]
     running = list(itertools.accumulate(powers))
     shares = [power / running[-1] for power in powers]
     columns = {
         "score S": scores,
-        "S − max": below,
-        "e^(S − max)": powers,
+        **({"S / √d_k": read} if read is not scores and (read != scores).any() else {}),
+        "less the largest": below,
+        "e to that": powers,
         "sum so far": running,
         "attention weight": shares,
     }
@@ -58,7 +64,8 @@ def playground_softmax(s: Scene) -> Truth:
     return Truth(
         [bars, points(x=running)],
         np.stack(list(columns.values()), axis=1),
-        told=[scores.max(), running[-1], 7],
+        told=[read.max(), running[-1], 7],
+        may=[8],
         worked=[max(shares)],
         rows=list(WORDS),
         tables=[{name: [float(x) for x in column] for name, column in columns.items()}],
@@ -67,9 +74,9 @@ def playground_softmax(s: Scene) -> Truth:
 
 @truth("playground", "playground-shares")
 def playground_shares(s: Scene) -> Truth:
-    scores = edit(s)
-    told = [1.0, len(read_edits(s, "scores")), scores.size]
-    return Truth([Map(softmax(scores))], softmax(scores), told=told)
+    shares = softmax(divide(s))
+    told = [1.0, len(read_edits(s, "scores")), shares.size]
+    return Truth([Map(shares)], shares, told=told)
 
 
 def is_cut(text: str, value: float) -> bool:
@@ -116,7 +123,7 @@ def playground_printed(s: Scene) -> Truth:
 @truth("playground", "playground-weighted")
 def playground_weighted(s: Scene) -> Truth:
     mix = s.asked.get("mix", "one-hot")
-    weights = {"one-hot": examples.ONE_HOT, "mixed": examples.MIXED}.get(mix, softmax(edit(s)[open_row(s)]))
+    weights = {"one-hot": examples.ONE_HOT, "mixed": examples.MIXED}.get(mix, softmax(divide(s)[open_row(s)]))
     table = np.array(examples.EMBEDDINGS)
     ids = list(examples.IDS)
     for place, value in read_edits(s, "article_rows").items():

@@ -35,6 +35,8 @@ _SOFTMAX = (
     r"\begin{aligned} m_i &= \max_{v} S_{i,v} \\ A_{i,j} &= \frac{e^{S_{i,j} - m_i}}{\sum_{v} e^{S_{i,v} - m_i}}"
     r"\end{aligned}"
 )
+_SOFTMAX_DIVIDED = _SOFTMAX.replace("S_{i,v}", r"S_{i,v} / \sqrt{d_k}").replace("S_{i,j}", r"S_{i,j} / \sqrt{d_k}")
+_QUOTIENT = "S / √d_k"
 _ROW = Key("score_row", WORDS[0])
 _ORIGINAL = np.array(examples.SCORES)
 _SHEET = Sheet(
@@ -45,6 +47,8 @@ _SHEET = Sheet(
     [f"Query “{word}”" for word in WORDS],
     [f"key “{word}”" for word in WORDS],
 )
+_DIVIDED = Key("divided", True)  # whether the scores are divided before the softmax
+_WIDTH = 64  # d_k of the article, and of BERT base
 _SEEN = 0.005  # a weight that is written in its cell
 _MAP = 304  # pixels: the height of the map beside the fields of its scores
 _SIDES = Side("query", WORDS), Side("key", WORDS, angle=0, standoff=16)
@@ -53,7 +57,7 @@ _SIDES = Side("query", WORDS), Side("key", WORDS, angle=0, standoff=16)
 def write_headline(_: View) -> Said:
     """Where the open row of the matrix looks, as it stands."""
     scores, row = read_scores()
-    shares = attention.work_softmax(scores[row]).shares
+    shares = attention.work_softmax(divide(scores)[row]).shares
     best = int(shares.argmax())
     keys = [quote(word) for word, share in zip(WORDS, shares.tolist(), strict=True) if share == shares[best]]
     parts = {"weight": tell_percent(shares[best]), "asks": name_word(WORDS[row]), "keys": Part(join_words(keys))}
@@ -63,14 +67,29 @@ def write_headline(_: View) -> Said:
             Claim("article's row, tied", f"{form} each of {{keys}}", parts, Relation.TIED, shares, (best,)),
             Claim("article's row", f"{form} {{keys}}", parts, Relation.HIGHEST, shares, (best,)),
         ),
+        *_tell_undivided(scores[row], best),
         "; change a score and see",
     )
+
+
+def _tell_undivided(scores: np.ndarray, best: int) -> list[str | Claim]:
+    """What the best key would have if the scores of its row were not divided, where they are."""
+    if not state.read(_DIVIDED):
+        return []
+    undivided = attention.work_softmax(scores).shares[best]
+    return [Claim("article's row, undivided", ", {weight} if undivided", {"weight": tell_percent(undivided)})]
 
 
 def read_scores() -> tuple[np.ndarray, int]:
     """The whole matrix as it was edited, and which row is open."""
     url.bind(_ROW, WORDS)
+    url.bind(_DIVIDED)
     return _SHEET.read().scores, WORDS.index(state.read(_ROW))
+
+
+def divide(scores: np.ndarray) -> np.ndarray:
+    """What the softmax reads: the scores by the root of the width, unless the switch is off."""
+    return scores / np.sqrt(_WIDTH) if state.read(_DIVIDED) else scores
 
 
 def _edit_scores(row: int) -> None:
@@ -80,6 +99,12 @@ def _edit_scores(row: int) -> None:
     """
     _SHEET.show_grid("score of", [_name_row(word, word == WORDS[row]) for word in WORDS], WORDS)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.toggle(
+            f"Divide by √d_k = √{_WIDTH} = {_WIDTH**0.5:g}",
+            key=_DIVIDED.name,
+            on_change=url.note_choice,
+            width="content",
+        )
         _SHEET.show_status()
 
 
@@ -132,12 +157,14 @@ def tell_best(_: View) -> Said:
 
 def show_softmax(view: View, scores: np.ndarray, row: int) -> None:
     """One row of the softmax, step by step: as bars, as a table, and as a formula."""
-    steps = attention.work_softmax(scores[row])
-    columns = _list_columns(view, scores[row], steps)
+    read = divide(scores)[row]
+    steps = attention.work_softmax(read)
+    columns = _list_columns(view, scores[row], read, steps)
     see = f"The softmax of “{WORDS[row]}”, step by step"
-    worked = style.break_lines(_write_share(scores[row], row, steps))
+    worked = style.break_lines(_write_share(read, row, steps))
     says = "each bar is one exponential and starts where the bar above it ends"
-    heading = Heading(see, says, formula=_SOFTMAX, source=ARTICLE, numbers=worked)
+    formula = _SOFTMAX_DIVIDED if state.read(_DIVIDED) else _SOFTMAX
+    heading = Heading(see, says, formula=formula, source=ARTICLE, numbers=worked)
     with open_card(view, ATTENTION, heading, f"from row {row} of the edited scores") as tools:
         drawn, table = st.columns([2, 3], gap="medium")
         with drawn:
@@ -145,21 +172,28 @@ def show_softmax(view: View, scores: np.ndarray, row: int) -> None:
         with table, st.container(key="wide-softmax"):
             st.html(render_table("key", WORDS, columns, [int(steps.shares.argmax())]))
             st.caption(
-                f"Subtract the largest score, {format_number(steps.largest)}, and take e to the power of the rest. The "
-                f"sum of the powers is {format_number(steps.denominator)}; each power divided by it is a weight. A "
-                "score 7 below the largest gets less than a thousandth of its weight."
+                f"{_tell_division()}Subtract the largest, {format_number(steps.largest)}, and take e to the power of "
+                f"the rest. The sum of the powers is {format_number(steps.denominator)}; each power divided by it is a "
+                "weight. What is 7 below the largest gets less than a thousandth of its weight."
             )
         with tools:
             held = np.array([column.values for column in columns], dtype=np.float64).T
             show_values("playground-softmax", Values(held, WORDS, [column.name for column in columns]))
 
 
-def _list_columns(view: View, scores: np.ndarray, steps: attention.SoftmaxRow) -> list[Column]:
+def _tell_division() -> str:
+    return f"Divide by {_WIDTH**0.5:g}. " if state.read(_DIVIDED) else ""
+
+
+def _list_columns(view: View, scores: np.ndarray, read: np.ndarray, steps: attention.SoftmaxRow) -> list[Column]:
+    """read: what the softmax reads, which may be the scores themselves."""
     color = view.colors.kinds[ATTENTION]
+    divided = [Column(_QUOTIENT, read.tolist(), color, signed=True)] if state.read(_DIVIDED) else []
     return [
-        Column("score S", scores.tolist(), color, signed=True),
-        Column("S − max", steps.below.tolist()),
-        Column("e^(S − max)", steps.powers.tolist(), color, 1.0),
+        Column("score S", scores.tolist(), color, signed=not divided),
+        *divided,
+        Column("less the largest", steps.below.tolist()),
+        Column("e to that", steps.powers.tolist(), color, 1.0),
         Column("sum so far", steps.running.tolist()),
         Column("attention weight", steps.shares.tolist(), color, 1.0),
     ]
@@ -179,7 +213,7 @@ def _write_share(scores: np.ndarray, row: int, steps: attention.SoftmaxRow) -> s
 
 def show_shares(view: View, scores: np.ndarray, row: int) -> np.ndarray:
     """Every row divided up, beside the scores."""
-    found = playground.apply_softmax(scores)
+    found = playground.apply_softmax(divide(scores))
     _show_shares(view, found, row)
     return found
 
@@ -187,6 +221,8 @@ def show_shares(view: View, scores: np.ndarray, row: int) -> np.ndarray:
 @derived
 def _show_shares(view: View, found: np.ndarray, row: int) -> Derived:
     sums = dict.fromkeys(format_number(float(total)) for total in found.sum(axis=1))
+    divided = state.read(_DIVIDED)
+    far = "" if divided else "; scores far apart give almost all to one"
     percents = [[f"{100 * share:.0f}" if share >= _SEEN else "" for share in line] for line in found.tolist()]
     return Derived(
         "playground-shares",
@@ -197,9 +233,8 @@ def _show_shares(view: View, found: np.ndarray, row: int) -> Derived:
         Origin(
             "the edited scores",
             ATTENTION,
-            r"A = \mathrm{softmax}(S)",
-            f"in percent; each row has its own softmax and sums to {' or '.join(sums)}; scores far apart give almost "
-            "all to one",
+            r"A = \mathrm{softmax}(S / \sqrt{d_k})" if divided else r"A = \mathrm{softmax}(S)",
+            f"in percent; each row has its own softmax and sums to {' or '.join(sums)}{far}",
             source=ARTICLE,
         ),
         values=Values(found, WORDS, WORDS),
