@@ -36,7 +36,9 @@ if "cls.predictions.probs" in view.trace:
         else:
             predictions_reason.show_softmax(view, word)
     if guesses:
-        predictions_reason.show_softmax(view, word)
+        with fold("softmax", "**3 · Softmax** · the powers of e, end to end") as opened:
+            if opened:
+                predictions_reason.show_softmax(view, word)
     with fold("word", "**Any word** · its rank and probability, and all ranks as a curve") as opened:
         if opened:
             predictions_words.show_any_word(view)

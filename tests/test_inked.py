@@ -7,6 +7,7 @@ from plotly.colors import sample_colorscale
 from bertviz_core.figures.base import write_spec
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.palette import PALETTES
+from bertviz_core.figures.softmax import draw_all_scores
 
 NUMBERS = np.linspace(-1, 1, 42).reshape(6, 7)
 
@@ -48,3 +49,15 @@ def test_a_text_of_no_number_is_left_out():
     spec = write_spec(draw_heatmap(numbers, Side("a"), Side("b"), PALETTES["light"], "key", texts=[["gone", "kept"]]))
     written = [each["text"] for each in spec["layout"]["annotations"] if each.get("yref") == "y"]
     assert written == ["kept"]
+
+
+@pytest.mark.parametrize("theme", PALETTES)
+def test_the_bars_behind_marked_scores_stand_out_from_the_card(theme):
+    colors = PALETTES[theme]
+    counts, edges = np.array([3, 1, 5]), np.linspace(-1, 1, 4)
+    bars = write_spec(draw_all_scores(counts, edges, {"a": 0.9}, "a", colors, colors.text))["data"][0]["marker"]
+    part = bars.get("opacity", 1.0)
+    ground, over = (list(map(int, read(each).strip("rgb()").split(","))) for each in (colors.surface, bars["color"]))
+    seen = [round(part * top + (1 - part) * below) for top, below in zip(over, ground, strict=True)]
+    dark, light = sorted(map(luminance, ("rgb({}, {}, {})".format(*each) for each in (seen, ground))))
+    assert (light + 0.05) / (dark + 0.05) >= 1.9

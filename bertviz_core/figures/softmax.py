@@ -17,6 +17,7 @@ _POINTS = 240  # of a curve over all ranks
 _NARROW = 0.055  # of a stack's width: what is narrower carries no words
 _EDGE = 0.02  # of that width: what stands so near to an end has its words begin or end there
 _BAND_GAP = 0.06  # between one sum's bars and the next one's, of what a sum has
+_BEHIND = 0.45  # of a grey that stands behind what is compared, and is still to be seen: above 2 to 1
 _HATCH = {"size": 5, "solidity": 0.3}
 
 
@@ -110,7 +111,7 @@ def draw_all_scores(
     )
     return make_chart(
         [_draw_counts(counts, edges, colors), _draw_scores(marks, heights, float(edges[-1] - edges[0]) / 400, color)],
-        196,
+        184,
         colors,
         right=16,
         bargap=0,
@@ -129,7 +130,7 @@ def _draw_counts(counts: np.ndarray, edges: np.ndarray, colors: Palette) -> Spec
         "x": pack((edges[:-1] + edges[1:]) / 2),
         "y": pack(counts),
         "width": float(edges[1] - edges[0]),
-        "marker": {"color": colors.line, "line": {"width": 0.5, "color": colors.surface}},
+        "marker": {"color": colors.faint, "opacity": _BEHIND, "line": {"width": 0.5, "color": colors.surface}},
         "hovertemplate": Rich("%{x:.4g}<br><b>%{y:,.0f}</b> entries<extra></extra>"),
     }
 

@@ -34,7 +34,7 @@ def show_hidden(view: View, asked: Wanted[tuple[Guesses, ...]]) -> None:
     count = len(view.trace.model.tokenizer.maskable(view.typed))
     heading = Heading(
         "Every token hidden, one at a time",
-        "what it would say there; a press hides a word in the pass itself",
+        "a press hides one in the pass itself",
         _FORMULA,
         f"{count} passes, [MASK] at one t in each",
     )

@@ -15,7 +15,7 @@ from bertviz_core.figures.softmax import SortedTerms, draw_all_scores, draw_sort
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent, write_factor
 from bertviz_core.formula.steps import PREDICTION
-from bertviz_core.ui.frame.labels import escape_markdown, read_escaped
+from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
@@ -26,7 +26,7 @@ from bertviz_core.ui.views.predictions_words import read_word
 _VECTOR = Address("cls.predictions.transform.LayerNorm")
 _ROW, _BIAS = Address("cls.predictions.decoder.weight"), Address("cls.predictions.decoder.bias")
 _BARS = 72  # of the scores of all entries
-_TERMS = 338  # pixels: as high as the words beside them
+_TERMS = 312  # pixels: as high as the words beside them
 _NAMED, _MARKED = 7, 12  # of the likeliest entries
 _ENDS = (30, 100, 1000)  # ranks at which the groups of a stack end
 
@@ -144,7 +144,7 @@ def show_all_scores(view: View, vocab: int) -> Derived:
             SCORES.fix(token=token),
             PREDICTION,
             r"\frac{P_a}{P_b} = e^{L_a - L_b}",
-            read_escaped(_tell_apart(view, vocab, other)),
+            "entries at each height; lines: the words above",
             rf"e^{{{format_latex(apart)}}} = {format_latex(factor)}",
         ),
         values=Values(
@@ -152,6 +152,7 @@ def show_all_scores(view: View, vocab: int) -> Derived:
             [str(i) for i in range(len(counts))],
             ["from", "to", "entries"],
         ),
+        note=f"“{escape_markdown(main)}”: {_tell_apart(view, vocab, other)}",
     )
 
 
