@@ -11,8 +11,8 @@ view = open_page(
 )
 place = query_key_value.choose_place(view)
 query_key_value.show_blocks(view, place)
-query_key_value.show_sum(view, place)
 query_key_value_fit.show_fit(view, place)
+query_key_value.show_sum(view, place)
 config = view.trace.model.config
 heads, width, hidden = config.num_attention_heads, config.head_dim, config.hidden_size
 with fold("weights", f"**The matrix** · the head's {hidden} × {width} learned weights of its {place.name}") as opened:

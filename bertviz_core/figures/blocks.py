@@ -24,7 +24,7 @@ from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, bold, escape
 from bertviz_core.formula.numbers import format_number
 
-_ROW, _SMALL, _MANY = 18, 15, 16  # pixels of a row, and of one where there are more rows than the last
+_ROW, _SMALL, _MANY = 16, 14, 16  # pixels of a row, and of one where there are more rows than the last
 _GAP = 0.035  # between two blocks, of the width
 _TOP, _BOTTOM = 26, 42
 _BAR = 60  # pixels: the length of a colour bar

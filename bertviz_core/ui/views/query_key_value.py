@@ -38,7 +38,7 @@ ROWS = 32  # tokens in the blocks, at most
 _PRODUCT = ("x", "W", "x · W")  # its two factors, and itself
 _TERMS = 2_048  # products of one sum, at most, that are drawn
 _COMPONENT = Key("of_head", "")  # which component of the head is worked out
-_ABOUT = "A query says what a token asks for, a key what it offers, a value what it hands over."
+_ABOUT = "What a token asks for, what it offers, what it hands over: rows are tokens, all on one scale."
 _PROJECTION = Key("projection", "query")
 
 
@@ -143,10 +143,8 @@ def show_blocks(view: View, place: Place) -> None:
                 show_formula(view.typeset(step), f"blocks-{name}", view.trace.program)
         show_passes_chart(view, [_draw_blocks(one, place, shown, end) for one in view.passes], "blocks", see)
         part = "" if len(shown) == total else f" Shown: tokens {shown.start}–{shown.stop - 1} of {total}."
-        st.caption(
-            "Rows are tokens, columns the components of the head; all three share one scale."
-            f"{part}{tell_put(view, *addresses.values())}"
-        )
+        if told := f"{part}{tell_put(view, *addresses.values())}".strip():
+            st.caption(told)
         with tools:
             show_values("blocks", _join_values(view, values))
 
