@@ -88,7 +88,7 @@ def test_a_click_on_a_word_looks_it_up_and_on_its_number_works_it_out(rome):
     names = [rome.model.tokenizer.token(i) for i in best]
     assert re.findall(r'data-choose="word=([^"]*)"', words) == names
     assert re.findall(r"vocab=(\d+)", words) == [str(i) for i in best]
-    at = opened("predictions", word=names[3])
+    at = opened("predictions", word=names[3], open="softmax")
     assert f"Logit of “{names[3]}”" in html(at) and f"how “{names[3]}” comes to" in html(at)
 
 
@@ -158,6 +158,14 @@ def test_a_pair_that_has_not_been_run_waits_and_is_not_said_to_be_too_long(monke
     first, later = (re.findall("</span><b>(.*?)</b>", body) for body in drawn)
     assert first == ["…"] * len(pairs)
     assert later == ["50\N{NO-BREAK SPACE}%", "too long", *["…"] * (len(pairs) - 2)]
+
+
+@pytest.mark.parametrize("second", [None, "It slept."])
+def test_six_pairs_are_tried_whether_a_second_sentence_is_written_or_not(second):
+    pairs = list_pairs("The cat sat.", second)
+    assert len(pairs) == len({(pair.first, pair.second) for pair in pairs}) == 6
+    assert (pairs[0].first, pairs[0].second) == ("The cat sat.", second or "")
+    assert pairs[-1].second == ("slept. It" if second else "sat. cat The")
 
 
 def test_the_heads_page_says_why_it_opens_at_its_head_and_only_there(rome, monkeypatch):

@@ -85,7 +85,7 @@ NOUNS: Mapping[str, Noun] = MappingProxyType({
     "pooler.dense": Noun("Pooler, before tanh", "before tanh", "pooler"),
     "pooler.activation": Noun("Pooler output"),
     "cls.seq_relationship": Noun("Next-sentence logit", "logit", "next-sentence classifier"),
-    "cls.seq_relationship.probs": Noun("Next-sentence probability", "probability"),
+    "cls.seq_relationship.probs": Noun("Next sentence", "probability"),
     "classifier": Noun("Class logit", "logit", "classifier"),
     "classifier.probs": Noun("Class probability", "probability"),
     "qa_outputs": Noun("Start and end logit", "logit", "span classifier"),

@@ -93,20 +93,22 @@ def next_sentence(s: Scene) -> Truth:
 def other_pairs(s: Scene) -> Truth:
     """What Hugging Face's head says of other pairs with the same first sentence, by Hugging Face's tokenizer."""
     a, b = s.shown.view.text, s.shown.view.pair
+    report, words = "The committee published its annual report.", (b or a).split()
     pairs = {
+        "as written": (a, b),
+        **({"the same, turned around": (b, a)} if b else {}),
         "A again": (a, a),
-        "another subject": (a, "The committee published its annual report."),
+        "another subject": (a, report),
+        **({} if b else {"another subject, turned around": (report, a)}),
         "perhaps the same scene": (a, "They were very tired."),
+        **({"words in disorder": (a, " ".join(reversed(words)))} if words != words[::-1] else {}),
     }
-    if b:
-        own = {"as written": (a, b), "the same, turned around": (b, a)}
-        pairs = {**own, **pairs, "words in disorder": (a, " ".join(reversed(b.split())))}
     shares = [follow(s, *pair) for pair in pairs.values()]
     return Truth(tables=[{"number": shares}], rows=list(pairs))
 
 
 @torch.inference_mode()
-def follow(s: Scene, first: str, second: str) -> float | str:
+def follow(s: Scene, first: str, second: str | None) -> float | str:
     """How likely the second sentence follows the first."""
     given = s.hf_tokenizer(first, second, return_tensors="pt")
     if given["input_ids"].shape[1] > s.config.max_position_embeddings:

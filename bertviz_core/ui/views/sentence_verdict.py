@@ -30,6 +30,7 @@ from bertviz_core.ui.panels.passes import show_passes_html
 _NEXT = Address("cls.seq_relationship")
 _SHARES = _NEXT.enter("probs")
 _LONGEST = 90  # letters of a sentence
+_TURNED = "turned around"  # of a pair whose first sentence is not A
 _NARROW = 0.12  # of the whole: a share below it carries no words
 _STYLE = read_css(Path(__file__).with_name("sentence_verdict.css"))
 
@@ -129,8 +130,8 @@ def _draw(view: View, pairs: tuple[TriedPair, ...], found: Found[tuple[TriedPair
 def _render_row(pair: TriedPair, ran: bool) -> str:
     share = "…" if not ran else "too long" if pair.share is None else format_percent(pair.share)
     width = f"{pair.share or 0.0:.1%}"
-    first = f"“{escape(shorten(pair.first, 24))}” / " if pair.what == "the same, turned around" else ""
-    text = f"{first}“{escape(shorten(pair.second, 24 if first else 56))}”"
+    first = f"“{escape(shorten(pair.first, 24))}” / " if pair.what.endswith(_TURNED) else ""
+    text = f"{first}“{escape(shorten(pair.second, 24 if first else 56))}”" if pair.second else "no second sentence"
     strong = "bv-own" * (pair.what == "as written")
     return (
         f'<div class="{strong}"><span>{escape(pair.what)}</span><b>{share}</b><small>{text}</small>'
