@@ -27,6 +27,30 @@ def test_the_first_two_cards_are_seen_whole(chromium, server, page):
         assert app.page.evaluate(ENDS)[1] <= WIDE["height"]
 
 
+@pytest.mark.parametrize(
+    ("page", "answer"),
+    [
+        ("query_key_value", ".bv-aligned tbody tr:nth-child(8)"),  # which keys fit, best first
+        ("predictions", '[class*="st-key-panel-"]'),  # four cards, and no fifth that repeats them
+    ],
+)
+def test_what_answers_is_on_the_first_screen(chromium, server, page, answer):
+    with visit(chromium, server, WIDE) as app:
+        app.open(page)
+        app.page.locator(answer).last.wait_for()
+        bottoms = app.page.locator(answer).evaluate_all("all => all.map(e => e.getBoundingClientRect().bottom)")
+        assert max(bottoms) <= WIDE["height"]
+
+
+def test_both_columns_of_formulas_end_alike(chromium, server):
+    with visit(chromium, server, WIDE) as app:
+        app.open("formulas")
+        cards = app.page.locator('[class*="st-key-stage-"]')
+        boxes = cards.evaluate_all("all => all.map(e => e.getBoundingClientRect()).map(e => [e.left, e.bottom])")
+        ends = {left: max(bottom for at, bottom in boxes if at == left) for left, _ in boxes}
+        assert len(ends) == 2 and max(ends.values()) - min(ends.values()) <= 1
+
+
 def test_the_frame_of_a_cell_leaves_the_word_of_its_row_whole(chromium, server):
     with visit(chromium, server, WIDE) as app:
         app.open("parameters")

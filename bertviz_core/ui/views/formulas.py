@@ -31,6 +31,7 @@ from bertviz_core.ui.panels.passes import show_passes_chart
 from bertviz_core.ui.panels.put import tell_meaning
 from bertviz_core.ui.panels.said import tell_count
 
+_HEAD = 1.0  # rows that the head of a card is as high as
 _STRIP = 64  # numbers that are drawn of a row
 _STYLE = read_css(Path(__file__).with_name("formulas.css"))
 
@@ -111,12 +112,20 @@ def _find_end(steps: Sequence[Step]) -> Step:
 def show_steps(view: View) -> None:
     """The formulas in a table for each stage."""
     st.html(_STYLE)
+    stages = [(stage, list(group)) for stage, group in _group(_list_shown(view))]
+    cut = _find_cut([len(steps) + _HEAD for _, steps in stages])
     with st.container(key="steps"):
-        for stage, group in _group(_list_shown(view)):
-            steps = list(group)
-            with st.container(key=f"stage-{steps[0].address}", gap=None, border=True):
-                _show_stage(view, stage)
-                st.html("".join(_render_step(view, step) for step in steps))
+        for column, part in zip(st.columns(2, gap="small"), (stages[:cut], stages[cut:]), strict=True):
+            with column:
+                for stage, steps in part:
+                    with st.container(key=f"stage-{steps[0].address}", gap=None, border=True):
+                        _show_stage(view, stage)
+                        st.html(f'<div class="bv-rows">{"".join(_render_step(view, step) for step in steps)}</div>')
+
+
+def _find_cut(heights: Sequence[float]) -> int:
+    """Before which card a column ends, so that the two are as high as each other, as far as the order lets them."""
+    return min(range(len(heights) + 1), key=lambda i: abs(sum(heights[:i]) - sum(heights[i:])))
 
 
 def _show_stage(view: View, stage: Stage) -> None:
