@@ -113,7 +113,7 @@ def choose_search() -> tuple[str, str, str]:
         "Find",
         key=_FIND.name,
         max_chars=80,
-        width=300,
+        width=350,
         label_visibility="collapsed",
         placeholder="A name from any source: W_T, hook_pattern, γ, kernel …",
     )
