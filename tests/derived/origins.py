@@ -110,7 +110,8 @@ def written_blocks(s: Scene) -> Truth:
 def inside(s: Scene) -> Truth:
     *_, states = transcribe_layers(s.trace)
     lengths = np.linalg.norm(states, axis=-1)
-    return Truth([Map(lengths / lengths.sum(axis=1, keepdims=True))], may=[len(s.layers) - 1])
+    shares = Map(lengths / lengths.sum(axis=1, keepdims=True))
+    return Truth([shares, shares], may=[len(s.layers) - 1])
 
 
 @truth("where_from", "methods")

@@ -60,7 +60,11 @@ class Patches:
         return abs(self.first - self.second) >= 0.01
 
     def grid(self, paths):
-        return np.array([[self.moved(path, token=i) for i in range(len(self.one.tokens))] for path in paths])
+        """(path, token) what each patch does; padding is matched with nothing."""
+        seen = self.one.encoding.mask
+        return np.array(
+            [[self.moved(path, token=i) if keep else np.nan for i, keep in enumerate(seen)] for path in paths]
+        )
 
 
 @lru_cache(maxsize=1)
@@ -120,7 +124,7 @@ def move_heads(s: Scene) -> np.ndarray:
 def moves(s: Scene) -> Truth:
     found = read(s)
     values = found.grid(["embeddings.LayerNorm", *name_rows(s, "output.LayerNorm")])
-    reach = np.abs(values).max(axis=0)
+    reach = np.nan_to_num(np.abs(values).max(axis=0))
     end = 1.0 if found.has_way else reach.max()
     far = [int(i) for i in np.argsort(-reach) if reach[i] >= 0.1 * end]
     shown = list(dict.fromkeys([found.apart, found.token, *far]))[:6]

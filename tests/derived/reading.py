@@ -48,7 +48,9 @@ _ASIDE = re.compile(  # sources, code, cells and numbers of documents, powers of
     r"|\bIn \[\d+\]|\(00\d\)|\bsec\. [\d.]+|(?<![·×])(?<![·×] )\b10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+"
 )
 # A line of a list that is no table: a name, perhaps a role and a bar, and a number.
-_LISTED = re.compile(r"<span>([^<]*)</span>(?:<small>(?:<span>)?[^<]*(?:</span>)?</small><i[^>]*><s[^>]*></s></i>)?<b>([^<]*)</b>")
+_LISTED = re.compile(
+    r"<span>([^<]*)</span>(?:<small>(?:<span>)?[^<]*(?:</span>)?</small><i[^>]*><s[^>]*></s></i>)?<b>([^<]*)</b>"
+)
 _LISTS = ('class="bv-follows"', 'class="bv-ranked"')
 _CELL = re.compile(r'<button[^>]* data-cell="([^"]*)"')
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")

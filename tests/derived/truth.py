@@ -180,6 +180,14 @@ class Scene:
         return [f"{i} {token}" for i, token in enumerate(self.trace.tokens)]
 
     @property
+    def apart(self) -> list[str]:
+        """Tokens by their texts, with their positions where the text is there again, and where tokens are many."""
+        tokens = self.trace.tokens
+        return [
+            f"{i} {token}" if len(tokens) >= 30 or tokens.count(token) > 1 else token for i, token in enumerate(tokens)
+        ]
+
+    @property
     def real(self) -> list[int]:
         """The tokens that count: all but padding."""
         return [i for i, seen in enumerate(self.trace.encoding.mask) if seen]

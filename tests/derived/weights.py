@@ -68,7 +68,7 @@ def fit(s: Scene, word: str) -> Truth:
     end = max(float(np.abs(q * keys[i]).max()) for i in shown)
     return Truth(
         told=[length(q), -end, end, *([len(shown)] if len(shown) < len(s.real) else [])],
-        rows=[s.names[i] for i in shown],
+        rows=[s.apart[i] for i in shown],
         tables=[
             {f"{len(q)} products\nq times k, component by component": [""] * len(shown)}
             | {name: [column[i] for i in shown] for name, column in columns.items()}
@@ -108,7 +108,7 @@ def steps(s: Scene, word: str) -> Truth:
         told.append(softmax([x for x, keep in zip(products, real, strict=True) if keep]).max())
     return Truth(
         told=[*told, *told_of(s, shown)],
-        rows=[s.names[i] for i in shown],
+        rows=[s.apart[i] for i in shown],
         tables=[{name: [column[i] for i in shown] for name, column in columns.items()}],
     )
 
