@@ -108,7 +108,7 @@ CASES = {
     },
     "draw_inside": {
         "biases alone": lambda c: draw_inside(np.array([[0.0, 0.0, 1.0], [0.5, 0.2, 0.3]]), WORDS[:2], WORDS[:3], 0, c),
-        "no room for numbers": lambda c: draw_inside(np.full((20, 21), 0.1), [""] * 20, [""] * 21, 1, c),
+        "no room for numbers": lambda c: draw_inside(np.full((20, 21), 0.1), ["led"] * 20, ["led"] * 21, 1, c),
     },
     "draw_methods": {"a blank": lambda c: draw_methods(np.array([[1, np.nan], [0, -2]]), "ab", "ab", ["", "0.50"], c)},
     "draw_taken_squares": {

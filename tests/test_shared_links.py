@@ -145,9 +145,11 @@ def test_the_cell_of_a_link_is_in_view_far_from_the_chosen_token(chromium, serve
 
 def test_rows_that_were_scrolled_away_stay_away(chromium, server):
     """A cell that is explained does not bring its row back once somebody looks elsewhere."""
+    where = {"text": "When in Rome, do as the [MASK] do. " * 6, "level": "head", "layer": 3, "head": 5, "token": 8}
     with visit(chromium, server, SMALL, motion="reduce") as app:
-        stage = open_canvas(app, level="head", layer=3, head=5, token=8, walk=WEIGHT.format(8, 0))
+        stage = open_canvas(app, **where, walk=WEIGHT.format(8, 0))
+        app.page.wait_for_function(IS_SEEN, arg=WEIGHT.format(8, 0))
         stage.hover()
-        app.page.mouse.wheel(0, 200)
+        app.page.mouse.wheel(0, 2000)
         app.page.wait_for_timeout(600)
         assert not app.page.evaluate(IS_SEEN, WEIGHT.format(8, 0))

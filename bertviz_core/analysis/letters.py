@@ -113,7 +113,9 @@ def _look_up(letter: Letter, near: Iterable[Mapping[str, str]], own: Mapping[Let
 
 
 def _list_symbols(tex: str, program: Program) -> Iterator[tuple[str, str]]:
-    """The symbols of a program whose LaTeX stands in a formula, and what they mean."""
+    """The symbols of a program whose LaTeX stands in a formula, and what they are, without what holds of their numbers:
+    a change may put others there.
+    """
     symbols = [
         (symbol, NAMES[key].meaning)
         for address, symbol in program.leaves.items()
@@ -122,7 +124,7 @@ def _list_symbols(tex: str, program: Program) -> Iterator[tuple[str, str]]:
     for symbol, meaning in [*symbols, *((step.output, step.meaning) for step in program.steps)]:
         for written in filter(None, (symbol.tex, symbol.column)):
             if written in tex:
-                yield written, meaning
+                yield written, f"{meaning.partition(';')[0].rstrip('.')}."
 
 
 def _has_word(text: str, name: str) -> bool:

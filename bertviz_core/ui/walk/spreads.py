@@ -67,9 +67,7 @@ def draw_moments(values: np.ndarray, kind: str, mean: float, spread: float | Non
     values = values[np.isfinite(values)]
     if not len(values) or not np.isfinite(sides).all():
         return ""
-    low, high = min(float(values.min()), *sides), max(float(values.max()), *sides)
-    if low == high:
-        low, high = low - 1, high + 1
+    low, high = _widen(min(float(values.min()), *sides), max(float(values.max()), *sides))
 
     def place(value: float) -> float:
         return (value - low) / (high - low) * WIDTH
@@ -99,6 +97,14 @@ def draw_moments(values: np.ndarray, kind: str, mean: float, spread: float | Non
         write_text(WIDTH / 2, _BELOW + 16, f"the {len(values):,} numbers, how often", "bv-middle"),
     ]
     return make_svg(_BELOW + 22, body, "How the vector’s numbers are spread")
+
+
+def _widen(low: float, high: float) -> tuple[float, float]:
+    """Ends between which all bins have a width: of numbers that are nearly the same, and very large, they have none."""
+    least = max(abs(low), abs(high)) * _BINS * np.finfo(np.float64).eps * 4
+    room = 1.0 if low == high else 0.0
+    room = max(room, least if high - low < least else 0.0)
+    return low - room, high + room
 
 
 def draw_components(values: np.ndarray, what: str) -> str:
