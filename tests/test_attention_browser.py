@@ -37,7 +37,7 @@ def test_a_click_on_a_key_works_that_one_out_and_one_on_a_number_explains_it(app
 
 def test_another_component_of_another_projection_is_a_link(app):
     app.open("query_key_value", layer="2", head="0", projection="value", of_head="3")
-    assert "One of them: value 3 of “[MASK]”" in app.page.locator(".bv-panel-title").nth(1).inner_text()
+    assert "One of them: value 3 of “[MASK]”" in app.page.locator(".bv-panel-title").nth(2).inner_text()
     assert app.query == {"layer": "2", "head": "0", "projection": "value", "of_head": "3"}
 
 
@@ -81,7 +81,7 @@ def test_the_card_of_one_number_follows_the_clicked_one(app):
         x, y = box["width"] * (component + 0.5) / width, box["height"] * (token + 0.5) / tokens
         with app.rerun():
             app.page.mouse.click(box["x"] + x, box["y"] + y)
-        return app.explained, app.page.locator(".bv-panel-title").nth(1).inner_text()
+        return app.explained, app.page.locator(".bv-panel-title").nth(2).inner_text()
 
     cell, card = click(2, 8, 5)
     assert cell == "encoder.layer.2.attention.self.value[head=0,key=8,head_dim=5]"
