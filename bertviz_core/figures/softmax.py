@@ -111,7 +111,7 @@ def draw_all_scores(
     )
     return make_chart(
         [_draw_counts(counts, edges, colors), _draw_scores(marks, heights, float(edges[-1] - edges[0]) / 400, color)],
-        184,
+        168,
         colors,
         right=16,
         bargap=0,
