@@ -4,15 +4,18 @@ import { DRAWER } from "./page.js";
 
 const BELOW = 8; // pixels that stay free below the last line
 
-// Once for each table and height of the window: what is measured, the browser has to lay out.
+// Once for each table, height of the window and number of the drawer's parts, which come one after another: what is
+// measured, the browser has to lay out.
 export function fitRows() {
   const table = document.querySelector(`${DRAWER} .bv-operands:has(.bv-more)`);
-  const height = String(innerHeight);
-  if (!table || table.dataset.fitted === height) return;
-  table.dataset.fitted = height;
+  if (!table) return;
+  const measured = `${innerHeight} ${document.querySelectorAll(`${DRAWER} *`).length}`;
+  if (table.dataset.fitted === measured) return;
+  table.dataset.fitted = measured;
   const late = [...table.querySelectorAll(".bv-late")];
   const more = table.querySelector(".bv-more");
   for (const row of late) row.classList.remove("bv-fits");
+  more?.removeAttribute("hidden");
   if (!more?.checkVisibility()) return; // the window is high, or all were asked for
   const count = countFitting(late.length, more);
   for (const row of late.slice(0, count)) row.classList.add("bv-fits");
