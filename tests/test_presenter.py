@@ -104,6 +104,11 @@ def test_arrows_choose_the_row_and_the_spotlight_is_on_it(chromium, server):
             app.page.keyboard.press("ArrowRight")
         dim = app.page.locator("[data-presented] tr:has(td).bv-dim")
         expect(dim).to_have_count(tokens - 1)
+        low, offer = {"width": 1280, "height": 720}, app.page.locator("[data-presented] .bv-more")
+        app.page.set_viewport_size(low)  # keeps rows back, and offers them
+        expect(offer).to_be_visible()
+        expect(app.page.locator("[data-presented] tr:has(td):not(.bv-dim, .bv-more, thead *)")).to_be_visible()
+        expect(offer).to_have_css("opacity", "1")
         app.page.keyboard.press("s")
         expect(dim).to_have_count(0)
 

@@ -178,12 +178,12 @@ export class Presenter {
     }
   }
 
-  // Of tables all rows are dim but the one of what is explained, or of the chosen token.
+  // Of tables all rows are dim but the one of what is explained, or of the chosen token; an offer of more is no row.
   dim() {
     for (const each of document.querySelectorAll(".bv-dim")) each.classList.remove("bv-dim");
     if (!this.shown || !this.spot) return;
     const { cell, token } = this.page.data;
-    const rows = [...this.shown.querySelectorAll("tr")].filter((each) => !each.closest("thead"));
+    const rows = [...this.shown.querySelectorAll("tr")].filter((each) => !each.closest("thead, .bv-more"));
     const chosen = [`[data-cell="${CSS.escape(cell ?? "")}"]`, `[data-token="${token}"]`];
     const here = chosen.map((each) => rows.find((row) => row.querySelector(each))).find(Boolean);
     for (const each of rows) each.classList.toggle("bv-dim", Boolean(here) && each !== here);
