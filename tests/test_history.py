@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.ui.frame import choices, ready, remade, state, stepper, url
 from bertviz_core.ui.frame.keys import TOKEN
 from bertviz_core.ui.frame.site import get_page
+from bertviz_core.ui.frame.streamlit_costs import BEGIN_S
 from bertviz_core.ui.frame.view import Selection
 from tests.browser import visit as open_tab
 from tests.menus import open_menus
@@ -199,13 +200,17 @@ def see(app):
 
 
 def go(app, *steps, pause=80):
-    """Back and Forward, each a moment after the one before; then wait."""
+    """Back and Forward, each a moment after the one before; then wait until what is seen stays: an earlier run may
+    have ended before the last one says that it has begun."""
     with app.rerun():
         for by in steps:
             app.page.evaluate("by => history.go(by)", by)
             app.page.wait_for_timeout(pause)
-    app.find(":--app:--at-rest").wait_for(state="attached")
-    app.settle()
+    seen = None
+    while seen != (seen := see(app)):
+        app.page.wait_for_timeout(5000 * BEGIN_S)
+        app.find(":--app:--at-rest").wait_for(state="attached")
+        app.settle()
 
 
 @pytest.mark.slow
