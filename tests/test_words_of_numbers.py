@@ -153,8 +153,11 @@ def test_a_logit_lies_above_the_second_and_below_the_first(rome):
     first, second, third = np.argsort(-scores)[:3]
     name = rome.model.tokenizer.token
     for vocab, other, side in ((first, second, "above"), (third, first, "below")):
-        told = reason(view, "show_all_scores", int(vocab)).origin.meaning
-        assert told.startswith(f"{format_number(abs(scores[vocab] - scores[other]))} {side} “{name(int(other))}”: ")
+        told, apart = (
+            reason(view, "show_all_scores", int(vocab)).note,
+            format_number(abs(scores[vocab] - scores[other])),
+        )
+        assert told.startswith(f"“{name(int(vocab))}”: {apart} {side} “{name(int(other))}”: ")
 
 
 @pytest.mark.parametrize(

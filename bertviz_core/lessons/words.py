@@ -170,6 +170,7 @@ LESSON = Lesson(
             covers=(_SHARES, _LOGITS, "drawer"),
             needs=(LM_HEAD, Need("one word holds half of the probability", keys.is_open)),
             at="from cls.predictions.probs",
+            fold="softmax",
             misconception="The top word is what the model believes.",
         ),
         Step(
