@@ -122,9 +122,8 @@ def test_a_thread_that_ended_in_a_mistake_is_started_again_by_whoever_asks(room)
 
 
 def test_visitors_take_turns_and_each_ones_own_come_as_asked(room):
-    for name in ("a1", "a2"):
-        room.ask(name, visitor="a")
-    room.ask("b", visitor="b")
+    for name, visitor in (("a1", "a"), ("a2", "a"), ("b", "b")):
+        room.ask(name, visitor=visitor, seconds=0.01)
     room.let(9)
     room.settle()
     assert room.order == ["a1", "b", "a1", "b", "a1", "b", "a2", "a2", "a2"]
