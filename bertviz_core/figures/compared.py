@@ -133,6 +133,7 @@ def draw_mirrored(words: Sequence[str], left: Side, right: Side, colors: Palette
     """Probabilities of the same answers, one pass leftwards, the other rightwards, on one scale."""
     end = float(np.nanmax([left.shares, right.shares], initial=0.0)) or 1.0
     half = (1 - _MIDDLE) / 2
+    above = {"xref": "paper", "yref": "paper", "yanchor": "bottom", "yshift": 4}
     return make_chart(
         [_draw_side(left, words, "x", colors, color), _draw_side(right, words, "x2", colors, color)],
         len(words) * row + 30,
@@ -144,27 +145,9 @@ def draw_mirrored(words: Sequence[str], left: Side, right: Side, colors: Palette
         bargap=BAR_GAP,
         annotations=[
             *(write_text(word, 0.5, i, {"size": 12.5}, xref="paper") for i, word in enumerate(words)),
-            write_text(
-                bold(left.name),
-                half,
-                1,
-                {"size": 12},
-                xref="paper",
-                yref="paper",
-                xanchor="right",
-                yanchor="bottom",
-                yshift=4,
-            ),
-            write_text(
-                bold(right.name),
-                1 - half,
-                1,
-                {"size": 12},
-                xref="paper",
-                yref="paper",
-                xanchor="left",
-                yanchor="bottom",
-                yshift=4,
+            *(
+                write_text(bold(name), at, 1, {"size": 12}, xanchor=side, **above)
+                for name, at, side in ((left.name, half, "right"), (right.name, 1 - half, "left"))
             ),
         ],
         xaxis=set_axis(colors, domain=[0, half], range=[_WHOLE * end, 0], showticklabels=False),

@@ -79,6 +79,7 @@ def draw_grid(
     shown = {
         **{key: part for key, part in chart.traces[0].items() if key != "colorbar"},
         "showscale": False,
+        "hoverongaps": False,  # of what is not known there is nothing to tell
         "customdata": said,
         "hovertemplate": Rich(f"%{{customdata[0]}}, {across}<br><b>{unit}</b><extra></extra>"),
     }

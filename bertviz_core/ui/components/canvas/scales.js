@@ -130,7 +130,7 @@ function tellNote(canvas) {
   };
   const size = data.face === "difference" ? "size of the change" : "weight";
   const own = `neurons.${canvas.open}`;
-  const neurons = parts[own].w > 4 ? `; neurons ${told(own)}, strongest at ${token} first` : "";
+  const neurons = parts[own].w > 4 ? `; neurons ${told(own)}: the strongest at ${token}, then others` : "";
   return [
     signs, ...(quiet ? [tellQuiet(canvas)] : []),
     `Ribbons: attention of ${token}, mean of ${data.size.heads} heads, opacity = ${size}.`,
