@@ -93,14 +93,16 @@ class Guard:
         """Let a page have its web socket, if its visitor has not too many."""
         heard = Headers(scope=scope)
         origin = find_origin(heard, is_encrypted(scope, heard))
-        visitor = read_visitor(heard)
+        visitor, address = read_visitor(heard), find_client(scope)
         with self._sockets.hold(visitor) as held:
             said = tell_if_gone(send)
-            admitted = held and await self._may_begin(find_client(scope), visitor)
+            admitted = held and await self._may_begin(address, visitor)
             if admitted and origin is not None and not self._refuse_name(scope):
                 told = [(b"origin", origin.encode("latin-1"))] if origin else []
                 scope = _leave_out(scope, (b"origin",))
-                await self._app({**scope, "headers": [*scope["headers"], *told]}, hear_wanted(receive, said), said)
+                scope = {**scope, "headers": [*scope["headers"], *told]}
+                with self._sessions.note_end(address):
+                    await self._app(scope, hear_wanted(receive, said), said)
             else:
                 if not held:
                     await self._sockets.keep_waiting()

@@ -199,7 +199,8 @@ async def accept(scope, receive, send):
     await send({"type": "websocket.accept"})
 
 
-def test_sessions_of_one_address_begin_at_a_pace_and_those_of_others_at_once():
+def test_sessions_of_one_address_begin_at_a_pace_and_those_of_others_at_once(monkeypatch):
+    monkeypatch.setattr(turns, "SOON_S", 0.0)
     guard = Guard(accept, Frames())
     guard._sessions = turns.Turns(per_second=10.0, burst=2, longest=0.25, refused=1.0)
     said = run_alone(open_sockets(guard, [*["192.0.2.1"] * 6, "192.0.2.2"]))
@@ -249,6 +250,37 @@ def test_who_leaves_while_it_waits_to_begin_keeps_nobody_waiting():
     run_alone(leave())
 
 
+@pytest.mark.parametrize(("lasted", "part"), [(0.1, 1 / 3), (5.0, 1.0)])
+def test_who_leaves_soon_after_it_began_keeps_others_waiting_for_less(lasted, part):
+    clock = Clock()
+    kept = turns.Turns(per_second=10.0, burst=50, clock=clock)
+
+    async def come():
+        for _ in range(9):
+            assert await kept.keep("192.0.2.1", "")
+            with kept.note_end("192.0.2.1"):
+                clock.now += lasted
+            clock.now -= lasted  # all are there at the same time
+
+    run_alone(come())
+    assert kept._find("192.0.2.1").free - clock.now == pytest.approx(9 * 0.1 * part)
+
+
+def test_whoever_waits_begins_when_another_leaves():
+    async def leave():
+        kept = turns.Turns(per_second=0.01, burst=1, longest=1000.0)
+        await begin_all(kept, ["one", "one"])
+        waiting = asyncio.create_task(begin_all(kept, ["two"]))
+        await asyncio.sleep(0.01)
+        for _ in range(3):  # each gives two thirds of its time back
+            with kept.note_end("192.0.2.1"):
+                pass
+        async with asyncio.timeout(1.0):
+            return await waiting
+
+    assert run_alone(leave()) == (["two"], [])
+
+
 def test_addresses_whose_sockets_rest_are_forgotten(monkeypatch):
     monkeypatch.setattr(turns, "KNOWN", 10)
     clock = Clock()
@@ -263,7 +295,9 @@ def test_addresses_whose_sockets_rest_are_forgotten(monkeypatch):
     assert len(kept._lines) <= 10
 
 
-def test_who_waits_to_begin_when_the_server_ends_is_told_so():
+def test_who_waits_to_begin_when_the_server_ends_is_told_so(monkeypatch):
+    monkeypatch.setattr(turns, "SOON_S", 0.0)
+
     async def end():
         guard = Guard(accept, Frames())
         guard._sessions = turns.Turns(per_second=0.1, burst=1, longest=60.0)
