@@ -102,6 +102,7 @@ def test_equal_pieces_are_matched_or_all_places_where_there_are_as_many():
         ("changes:encoder.layer.9.output.LayerNorm:0", "encoder.layer.9"),
         ("changes:embeddings.LayerNorm:noise=many", "takes a seed"),
         (f"changes:{LAST}:from", "there is none"),
+        ("changes:pad=300", "pad=300 cannot be changed in it."),
     ],
 )
 def test_what_cannot_be_run_is_said_and_the_page_stays_usable(asked, why):

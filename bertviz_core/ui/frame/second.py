@@ -184,7 +184,8 @@ def _run_changed(first: First, changes: Listed) -> tuple[Trace, str]:
     good, wrong = check_changes(trace.layout, trace.encoding, changes)
     if wrong:
         where, why = next(iter(wrong.items()))
-        raise InputError(f"{write_changes({where: changes[where]})} cannot be changed in it. {why}")
+        written = write_changes({where: changes[where]}).rstrip(":")
+        raise InputError(f"{written} cannot be changed in it. {why}")
     named = [name_change(trace, where, value) for where, value in list(good.items())[:_MOST_NAMED]]
     more = [f"{len(good) - len(named)} more"] if len(good) > len(named) else []
     changed = get_store().get(trace.model, first.text, first.pair, len(trace.tokens), first.masked, changes=good)
