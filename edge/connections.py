@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from starlette.types import Receive
@@ -27,10 +27,10 @@ ACCEPTED_AT_ONCE = 8  # connections, before anybody else is heard: hundreds that
 _SLICE = 512  # bytes that are taken apart before anybody looks whether they are too many messages
 
 
-def bound_server(receive: Receive, largest: int) -> None:
+def bound_server(receive: Receive, largest: int, headers: Mapping[str, str]) -> None:
     """Have the server that starts refuse messages of more bytes, and floods of small ones, before it has them in
     memory; and whoever connects and asks for nothing, or asks and does not read; and end although somebody listens.
-    receive: what it gives the app at its start.
+    receive: what it gives the app at its start; headers: of what it answers by itself, to what is no HTTP.
 
     `streamlit run` derives its bound from the largest message to a browser, which may be long. uvicorn reads it from
     its configuration whenever a socket is opened; what an app calls at its start is a method of what holds that.
@@ -40,7 +40,7 @@ def bound_server(receive: Receive, largest: int) -> None:
     if not isinstance(config, Config):
         raise RuntimeError("The largest message of a web socket is set on uvicorn, and another server runs the app.")
     config.ws_max_size, config.ws_protocol_class = largest, BoundedProtocol
-    config.http_protocol_class = hurry(config.http_protocol_class)
+    config.http_protocol_class = hurry(config.http_protocol_class, headers)
     config.timeout_graceful_shutdown = config.timeout_graceful_shutdown or END_S
 
 
@@ -60,9 +60,18 @@ def accept_few(loop: asyncio.AbstractEventLoop) -> None:
     setattr(loop, "_accept_connection", accept_some)  # noqa: B010 - no public attribute of a loop
 
 
-def hurry(protocol: type[asyncio.Protocol]) -> type[asyncio.Protocol]:
-    """uvicorn's end of a connection, made to hang up on who dawdles. Instead: options of uvicorn's."""
-    return type("Hurried", (Hurried, protocol), {"idle": {}})
+def hurry(protocol: type[asyncio.Protocol], headers: Mapping[str, str] | None = None) -> type[asyncio.Protocol]:
+    """uvicorn's end of a connection, made to hang up on who dawdles. headers: of what it answers by itself. Instead:
+    options of uvicorn's.
+    """
+    return type("Hurried", (Hurried, protocol), {"idle": {}, "of_answers": headers or {}})
+
+
+def write_refusal(text: str, headers: Mapping[str, str]) -> bytes:
+    """The answer to what is no HTTP; nothing follows it on its connection."""
+    own = {"Content-Type": "text/plain; charset=utf-8", "Content-Length": str(len(text)), "Connection": "close"}
+    lines = [f"{name}: {value}" for name, value in {**headers, **own}.items()]
+    return "\r\n".join(["HTTP/1.1 400 Bad Request", *lines, "", text]).encode()
 
 
 class Hurried(asyncio.Protocol):
@@ -72,10 +81,11 @@ class Hurried(asyncio.Protocol):
 
     uvicorn waits for ever for the first request, for the rest of one that has begun, and for room for the rest of an
     answer; connections take descriptors, of which a process has few. idle: the connections that are not being answered,
-    in the order in which they became so.
+    in the order in which they became so; of_answers: the headers of what it answers by itself.
     """
 
     idle: ClassVar[dict[Hurried, None]]
+    of_answers: ClassVar[Mapping[str, str]]
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -108,6 +118,18 @@ class Hurried(asyncio.Protocol):
     def resume_writing(self) -> None:
         self._stop_waiting()
         super().resume_writing()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP, as uvicorn does, with the headers of every answer. Of a request that is being
+        answered it is the rest: what the app still says goes nowhere, and into an answer that has begun nothing is.
+        """
+        cycle = None if self._is_resting() else getattr(self, "cycle", None)
+        if cycle is None or not cycle.response_started:
+            self._own.write(write_refusal(f"{msg}\n", self.of_answers))
+        if cycle is not None:
+            cycle.disconnected = True
+            cycle.message_event.set()
+        self._own.close()
 
     def hang_up(self) -> None:
         self._own.abort()
@@ -245,7 +267,7 @@ class BoundedProtocol(WebSocketsSansIOProtocol):
     def _refuse_head(self) -> None:
         """Refuse a head that HTTP allows and web sockets do not: uvicorn neither answers it nor closes."""
         self.handshake_complete = True
-        self.transport.write(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+        self.transport.write(write_refusal("", {}))
         self.transport.close()
 
     def _may_go_on(self) -> bool:

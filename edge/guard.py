@@ -22,7 +22,7 @@ from edge.classes import FILES as CLASS_FILES
 from edge.classes import JOIN, LARGEST_SAID, LEAD, SAID
 from edge.connections import accept_few, bound_server
 from edge.headers import CLOSED_TEXT, Frames, list_headers, read_frames, write_cookie_rules
-from edge.inside import NotHttp, tell_if_gone
+from edge.inside import tell_if_gone
 from edge.kept import Kept
 from edge.line import TOO_MUCH, Sockets, hear_wanted
 from edge.pace import Pace
@@ -62,7 +62,7 @@ class Guard:
         elif scope["type"] == "websocket":
             await self._talk(scope, receive, send)
         else:
-            bound_server(receive, LARGEST_MESSAGE)
+            bound_server(receive, LARGEST_MESSAGE, list_headers(self._frames))
             accept_few(asyncio.get_running_loop())
             await self._app(scope, receive, send)
 
@@ -79,8 +79,7 @@ class Guard:
         refused = None if in_time else _refuse_more()
         refused = refused or self._refuse_name(scope) or refuse(scope) or lead_back(scope)
         if refused:
-            with suppress(NotHttp):  # what came after the head: uvicorn has said so and closed
-                await refused(scope, receive, send)
+            await refused(scope, receive, send)
             return
         try:
             await self._kept(_leave_out(scope, _UNHEARD), receive, note)

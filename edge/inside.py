@@ -17,11 +17,7 @@ from streamlit.commands import navigation
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime import app_session
 from streamlit.runtime.scriptrunner import get_script_run_ctx
-from uvicorn.protocols.http import h11_impl
 
-# What uvicorn raises where the app answers on a connection on which, after the head, no HTTP came: it has said so and
-# closed. Instead: that the answer goes nowhere, as where the browser has gone.
-NotHttp = h11_impl.h11.LocalProtocolError  # pyright: ignore[reportPrivateImportUsage]
 # What the first message of a run says of the machine, by its part.
 _OF_MACHINE = {
     "environment_info": ("python_version", "server_os", "has_display"),

@@ -22,7 +22,6 @@ from bertviz_core.ui.frame import visitor
 from edge.connections import END_S, bound_server
 from edge.guard import LARGEST_MESSAGE, VISITOR, Guard
 from edge.headers import ANCESTORS, Frames, read_frames
-from edge.inside import NotHttp
 from edge.streamlit_files import find_static
 from tests.browser import App, answers
 from tests.edge import ask, check_messages, cookies, tells
@@ -146,18 +145,6 @@ def test_what_is_said_on_a_socket_that_the_server_has_closed_is_no_fault_of_the_
     assert len(noted) == 1 and "websocket.close" in noted[0]
 
 
-def test_a_refusal_that_a_closed_connection_no_longer_takes_is_no_fault_of_the_app():
-    said = []
-
-    async def refuse(message):
-        said.append(message["type"])
-        raise NotHttp("can't handle event type Response when role=SERVER and state=MUST_CLOSE")
-
-    head = {"type": "http", "scheme": "http", "method": "POST", "path": "/", "query_string": b""}
-    run_alone(Guard(fail, Frames())({**head, "headers": [(b"transfer-encoding", b"chunked")]}, None, refuse))
-    assert said == ["http.response.start"]
-
-
 async def say_hello(scope, receive, send):
     own = [(b"Referrer-Policy", b"unsafe-url"), (b"Set-Cookie", b"theirs=a%b; Secure; Path=/x; samesite=strict")]
     await send({"type": "http.response.start", "status": 200, "headers": own})
@@ -207,11 +194,12 @@ def test_a_page_of_another_site_opens_no_socket_and_no_server_elsewhere_is_asked
 
 def test_the_bound_of_messages_is_set_on_the_server_that_starts():
     config = Config(say_hello, ws_max_size=200_000_000)
-    bound_server(LifespanOn(config).receive, LARGEST_MESSAGE)
+    bound_server(LifespanOn(config).receive, LARGEST_MESSAGE, {"X-Odd": "x"})
     assert config.ws_max_size == LARGEST_MESSAGE
+    assert getattr(config.http_protocol_class, "of_answers") == {"X-Odd": "x"}  # noqa: B009 - a class of any server
     assert config.timeout_graceful_shutdown == END_S
     with pytest.raises(RuntimeError, match="another server runs the app"):
-        bound_server(None, LARGEST_MESSAGE)
+        bound_server(None, LARGEST_MESSAGE, {})
 
 
 def test_streamlit_finds_the_app_with_its_edge():

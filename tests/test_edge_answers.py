@@ -1,10 +1,15 @@
 """How answers go out: whole, in parts that wait for who reads them, and not for long."""
 
 import asyncio
+import logging
 
 import pytest
+from uvicorn import Config
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
 
 from edge import connections, guard
+from edge.headers import Frames, list_headers
 from tests.edge import ask
 from tests.loops import run_alone
 from tests.test_edge import SCRIPT
@@ -86,6 +91,54 @@ def test_a_large_answer_is_handed_on_in_parts():
     sent.clear()
     run_alone(guard.send_in_parts({"type": "http.response.start", "status": 204}, keep))
     assert sent == [{"type": "http.response.start", "status": 204}]
+
+
+HEAD = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+NO_HTTP = {  # what comes, before and behind what is no HTTP, and which answers it has
+    "at once": ([b"\x16\x03\x01\r\n\r\n"], [400]),
+    "without a name of the server": ([b"GET / HTTP/1.1\r\n\r\n"], [400]),
+    "after an answer": ([b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"\0\r\n\r\n"], [204, 400]),
+    "for a body that is waited for": ([HEAD, b"none\r\n"], [400]),
+    "for the rest of one that is passed over": ([HEAD.replace(b"POST /", b"POST /begun"), b"none\r\n"], [200]),
+}
+
+
+@pytest.mark.parametrize(("parts", "statuses"), NO_HTTP.values(), ids=NO_HTTP)
+def test_what_is_no_http_is_refused_with_the_headers_of_every_answer(parts, statuses, caplog):
+    told, said = list_headers(Frames()), run_alone(say_in_parts(parts))
+    answers = said.split(b"HTTP/1.1 ")[1:]
+    assert [int(each[:3]) for each in answers] == statuses, said
+    if 400 in statuses:
+        lines = answers[-1].decode().partition("\r\n\r\n")[0].splitlines()
+        assert {f"{name}: {value}" for name, value in told.items()} <= set(lines)
+        assert answers[-1].endswith(b"\r\n\r\nInvalid HTTP request received.\n")
+    assert not [each for each in caplog.records if each.levelno >= logging.ERROR], caplog.text
+
+
+async def say_in_parts(parts):
+    """What uvicorn answers to parts of a request that come one after the other, on a connection of ours."""
+
+    async def serve(scope, receive, send):
+        begun = scope["path"] == "/begun"
+        if begun:
+            await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+        while (await receive()).get("more_body"):
+            pass
+        if not begun:
+            await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b"ab" if begun else b""})
+
+    config, hurried = Config(serve, log_config=None), connections.hurry(H11Protocol, list_headers(Frames()))
+    service = await asyncio.get_running_loop().create_server(lambda: hurried(config, ServerState(), {}), "127.0.0.1", 0)
+    reader, writer = await asyncio.open_connection(*service.sockets[0].getsockname())
+    try:
+        for part in parts:
+            writer.write(part)
+            await asyncio.sleep(0.05)
+        return await asyncio.wait_for(reader.read(), 10)
+    finally:
+        writer.close()
+        service.close()
 
 
 @pytest.mark.parametrize(

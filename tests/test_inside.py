@@ -34,7 +34,7 @@ from streamlit.runtime.session_manager import ClientContext, SessionClient
 from streamlit.runtime.state import SessionState
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from uvicorn.lifespan.on import LifespanOn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.protocol import Protocol
 
@@ -100,7 +100,15 @@ ATTRIBUTES = {
     ClientContext: ("cookies", "remote_ip"),
     uvicorn.Config: ("ws_max_size", "ws_protocol_class", "http_protocol_class", "timeout_graceful_shutdown"),
     LifespanOn: ("config", "receive"),
-    H11Protocol: ("cycle", "connection_made", "connection_lost", "pause_writing", "resume_writing"),
+    H11Protocol: (
+        "cycle",
+        "connection_made",
+        "connection_lost",
+        "pause_writing",
+        "resume_writing",
+        "send_400_response",
+    ),
+    RequestResponseCycle: ("response_started", "response_complete", "disconnected", "message_event"),
     WebSocketsSansIOProtocol: (
         "transport",
         "connection_made",
@@ -152,6 +160,7 @@ SIGNATURES = {
     DeferredFileHandler.handle: ["self", "request", "session_id"],
     MediaFileManager._delete_file: ["self", "file_id"],
     MemoryMediaFileStorage.load_and_get_id: ["self", "path_or_data", "mimetype", "kind", "filename"],
+    H11Protocol.send_400_response: ["self", "msg"],
     WebSocketsSansIOProtocol.data_received: ["self", "data"],
     WebSocketsSansIOProtocol.handle_ping: ["self"],
     WebSocketsSansIOProtocol.handle_cont: ["self", "event"],
