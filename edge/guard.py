@@ -168,7 +168,7 @@ def refuse(scope: Scope) -> Response | None:
         status, text = 404, CLOSED_TEXT
     elif SAID.search(scope["path"]) and scope["method"] == "POST":
         length = heard.get("content-length", "")
-        if length.isascii() and length.isdigit() and int(length) <= LARGEST_SAID:
+        if "transfer-encoding" not in heard and length.isascii() and length.isdigit() and int(length) <= LARGEST_SAID:
             return None
         status, text = 413, f"What is sent here has at most {LARGEST_SAID} bytes, and says how many."
     elif scope["method"] not in _METHODS:

@@ -141,6 +141,14 @@ async def say_in_parts(parts):
         service.close()
 
 
+def test_a_body_whose_length_is_told_twice_is_not_read():
+    """By its size and by its parts: what stands in front may have read the other one."""
+    said = {"type": "http", "method": "POST", "path": "/join/AB23/answer", "headers": [(b"content-length", b"5")]}
+    assert guard.refuse(said) is None
+    twice = guard.refuse({**said, "headers": [*said["headers"], (b"transfer-encoding", b"chunked")]})
+    assert twice is not None and twice.status_code == 413
+
+
 @pytest.mark.parametrize(
     ("path", "leads"),
     [
