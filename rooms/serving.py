@@ -11,6 +11,7 @@ import io
 import json
 import logging
 import re
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -43,12 +44,14 @@ LOG = logging.getLogger(__name__)
 _HERE = Path(__file__).parent / "browser"
 _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 _FONTS = (("Source Sans", "SourceSansVF"), ("Source Code Pro", "SourceCodeVF"))
+_METHODS = ("GET", "HEAD", "OPTIONS")  # that a server lets through, beside POST
 _NEVER = {"Cache-Control": "no-store"}
 _LONGEST_ADDRESS = 200
 _SAID_S = 10.0  # for the rest of what is sent, some hundred bytes
 _CALL_S = 7.0  # for the database; a phone waits for eight seconds
 _CODES_A_SECOND, _CODES_AT_ONCE = 0.5, 10  # that are drawn for one address: each takes 30 ms
-_WRONG_A_SECOND, _WRONG_AT_ONCE = 1.0, 40  # codes that are tried of one address: a class shares one
+_TRIED_A_SECOND, _TRIED_AT_ONCE = 1.0, 40  # codes that are new at an address: a class shares one
+_KNOWN = 2_000  # codes that are remembered as right at an address
 _ANSWERS_A_SECOND, _ANSWERS_AT_ONCE = 1.0, 15  # of one phone
 _ENTRIES_A_SECOND, _ENTRIES_AT_ONCE = 1 / 60, 3  # of one browser, which is one phone and keeps its number
 _BASE = re.compile(r"https?://[^\s\"'<>#?]+/")
@@ -67,7 +70,8 @@ class Serving:
         self._rooms: Rooms | None = None
         self._thread = ThreadPoolExecutor(1, "rooms")  # the database has one connection
         self._follower = Follower(self._call)
-        self._wrong = Pace(per_second=_WRONG_A_SECOND, burst=_WRONG_AT_ONCE)
+        self._tried = Pace(per_second=_TRIED_A_SECOND, burst=_TRIED_AT_ONCE)
+        self._known = OrderedDict[tuple[str, str], None]()  # the codes that were right, by the address of who said so
         self._answers = Pace(per_second=_ANSWERS_A_SECOND, burst=_ANSWERS_AT_ONCE)
         self._codes = Pace(per_second=_CODES_A_SECOND, burst=_CODES_AT_ONCE)
         self._entries = Pace(per_second=_ENTRIES_A_SECOND, burst=_ENTRIES_AT_ONCE)
@@ -97,6 +101,9 @@ class Serving:
         return [
             *(Route(f"{root}{path}", self._guard(handler), methods=[method]) for path, handler, method in told),
             *(Route(f"{root}{path}", handler) for path, handler in pages),
+            # What is left: else the app beside these routes would answer with its page.
+            *(Route(f"{root}{path}", _refuse_method, methods=_METHODS) for path, _, method in told if method == "POST"),
+            *(Route(f"{root}/{page}/{{code}}/{{rest:path}}", _find_nothing) for page in (JOIN, LEAD)),
         ]
 
     def keep(self, lifespan: Life) -> Life:
@@ -113,23 +120,47 @@ class Serving:
         return live
 
     def _guard(self, handler: Handler) -> Handler:
-        """What is refused is told as a sentence; whoever tries one code after the other waits."""
+        """What is refused is told as a sentence; whoever tries one code after the other waits, and learns nothing of
+        the next ones meanwhile.
+        """
 
         async def answer(request: Request) -> Response:
             self._follower.begin()
             try:
-                if not is_code(request.path_params["code"]):
-                    raise RefusedError(NO_ROOM, 404)
-                return await handler(request)
+                return await self._hear(handler, request)
             except RefusedError as error:
-                if error.status == 404 and not await self._wrong.keep(_name_client(request)):
-                    error = RefusedError("Too many codes were tried. Wait a minute.", 429)
                 return JSONResponse({"error": str(error)}, error.status, _NEVER)
             except StoreError as error:
                 LOG.warning("The store of classes does not answer: %s.", error)
                 return JSONResponse({"error": "The server cannot reach its classes just now. Try again."}, 503, _NEVER)
 
         return answer
+
+    async def _hear(self, handler: Handler, request: Request) -> Response:
+        """The answer to who says a code. A class that is held at an address goes on there, whoever tries codes beside
+        it: its code is known there. Raises RefusedError, also where the code is that of no room.
+        """
+        code, client = request.path_params["code"], _name_client(request)
+        said = name_network(client), code
+        if said not in self._known and not await self._tried.keep(client) and said not in self._known:
+            raise RefusedError("Too many codes were tried. Wait a minute.", 429)
+        try:
+            if not is_code(code):
+                raise RefusedError(NO_ROOM, 404)
+            answer = await handler(request)
+        except RefusedError as error:
+            self._remember(said, there=error.status != 404)
+            raise
+        self._remember(said, there=True)
+        return answer
+
+    def _remember(self, said: tuple[str, str], there: bool) -> None:
+        """Which codes an address knows; there: whether there is such a room."""
+        self._known.pop(said, None)
+        if there:
+            self._known[said] = None
+        if len(self._known) > _KNOWN:
+            self._known.popitem(last=False)
 
     async def _call(self, method: Callable[..., Any], *given: object) -> Any:
         """A method of Rooms, in the thread that has the database; who waits too long is told so."""
@@ -210,8 +241,8 @@ class Serving:
 
 def _read_secret(request: Request) -> str:
     """The secret of who leads a room, which no URL and no log holds; "" where there is none."""
-    _, _, secret = request.headers.get("authorization", "").partition("Bearer ")
-    return secret if SECRET.fullmatch(secret) else ""
+    scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+    return secret if scheme.lower() == "bearer" and SECRET.fullmatch(secret) else ""
 
 
 async def _read_body(request: Request) -> dict[str, Any]:
@@ -241,6 +272,14 @@ def _name_client(request: Request) -> str:
 def _is_at_machine(request: Request) -> bool:
     """Whether who asks sits at this machine, and has opened the app by a name that means another one on a phone."""
     return _name_client(request) in LOCAL and request.url.hostname in LOCAL
+
+
+async def _refuse_method(_: Request) -> Response:
+    return JSONResponse({"error": "What is said here is sent by POST."}, 405, {**_NEVER, "Allow": "POST"})
+
+
+async def _find_nothing(_: Request) -> Response:
+    return PlainTextResponse("There is no such page of a class.\n", 404)
 
 
 async def _lead_on(_: Request) -> Response:

@@ -1,0 +1,63 @@
+"""What a class's routes refuse: codes that are tried, secrets of another kind, what is asked for and only sent."""
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from rooms.opening import open_rooms
+from rooms.serving import Serving
+from tests.classes.test_serving import Class
+
+
+@pytest.fixture
+def room(tmp_path):
+    rooms = open_rooms(str(tmp_path / "rooms.sqlite"))
+    with TestClient(Starlette(routes=Serving(lambda: rooms).list_routes())) as web:
+        yield Class(web, rooms)
+
+
+def test_codes_are_not_found_by_trying_one_after_the_other(room):
+    """Who has tried many learns nothing of the next one, right or wrong; a class that is held at the same address goes
+    on.
+    """
+    other = Class(room.web, room.rooms)
+    assert other.state().status_code == 200  # the projector's page
+    codes = [*(f"AB{a}{b}" for a in "23456789" for b in "23456789"), room.code]
+    with ThreadPoolExecutor(len(codes)) as pool:
+        *wrong, right = [pool.submit(room.web.get, f"/join/{code}/state") for code in codes]
+        assert other.phone()["code"] == other.code and other.enter() and other.act("next").json()["place"] == 0
+        found = Counter(each.result().status_code for each in wrong)
+    assert found[404] >= 40 and found[429] >= 10 and right.result().status_code == 429
+
+
+def test_a_code_that_is_over_is_no_longer_known(room):
+    room.state()
+    room.act("end")
+    with ThreadPoolExecutor(50) as pool:
+        found = Counter(pool.map(lambda _: room.web.get(f"/join/{room.code}/state").status_code, range(50)))
+    assert found[404] >= 40 and found[429] >= 5
+
+
+def test_what_is_sent_is_not_asked_for_and_below_a_class_there_is_nothing_else(room):
+    for path in (f"/join/{room.code}/answer", f"/join/{room.code}/enter", f"/lead/{room.code}/act"):
+        for method in ("GET", "HEAD", "OPTIONS"):
+            refused = room.web.request(method, path)
+            assert (refused.status_code, refused.headers["allow"]) == (405, "POST")
+    for path in (
+        f"/join/{room.code}/none",
+        f"/lead/{room.code}/end",
+        f"/join/{room.code}/state/x",
+        f"/lead/{room.code}/",
+    ):
+        assert room.web.get(path, follow_redirects=False).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("scheme", "status"), [("bearer", 200), ("BEARER", 200), ("Basic", 403), ("Bearer Bearer", 403)]
+)
+def test_the_scheme_of_a_secret_is_written_in_any_case(room, scheme, status):
+    headers = {"Authorization": f"{scheme} {room.secret}"}
+    assert room.web.get(f"/lead/{room.code}/state", headers=headers).status_code == status
