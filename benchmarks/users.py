@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 
 from lines import dial, greet
@@ -95,7 +96,7 @@ class User:
             line = await self._try(line, lambda: self._talk.open(page))
             done = 0
             while time.monotonic() < self.until and (not self.choices or done < self.choices):
-                await asyncio.sleep(self._random.uniform(*self.think))
+                line = await self._think(line)
                 line = await self._try(line, self._decide)
                 if self._going:
                     line = await self._try(line, self._go_on)
@@ -104,11 +105,26 @@ class User:
             with suppress(ConnectionClosed, OSError):
                 await line.close()
 
+    async def _think(self, line: ClientConnection) -> ClientConnection:
+        """Look at the page for a while, which meanwhile asks by itself for what is still worked out."""
+        end, looked = time.monotonic() + self._random.uniform(*self.think), Tally(trouble=self.tally.trouble)
+        while (left := end - time.monotonic()) > 0:
+            if (look := self._talk.find_next_look()) is None or look.after >= left:
+                await asyncio.sleep(left)
+                break
+            await asyncio.sleep(look.after)
+            line = await self._do(line, partial(self._talk.look_again, look), looked)
+        return line
+
     async def _try(self, line: ClientConnection, decide: Callable[[], bytes]) -> ClientConnection:
-        """Do something and wait for what comes of it; over another connection, if this one breaks."""
+        """Do something and wait for what comes of it."""
+        return await self._do(line, decide, self.tally)
+
+    async def _do(self, line: ClientConnection, decide: Callable[[], bytes], tally: Tally) -> ClientConnection:
+        """What is done, over another connection if this one breaks; its time is one of this tally's."""
         start = time.perf_counter()
         try:
-            await self._ask(line, decide(), self.tally)
+            await self._ask(line, decide(), tally)
             self._remember()
             return line
         except TimeoutError:

@@ -30,6 +30,17 @@ class Seen:
     text: str
 
 
+@dataclass(frozen=True)
+class Look:
+    """What has a part of the page run again after some seconds, as something is worked out meanwhile: its id, and which
+    of its looks that is."""
+
+    name: str
+    part: str
+    after: float
+    number: int
+
+
 @dataclass
 class Conversation:
     """What one session was sent, and what it answers.
@@ -52,6 +63,7 @@ class Conversation:
     buttons: dict[str, tuple[str, str]] = field(default_factory=dict)
     session: str = ""
     listener: tuple[str, str] = ("", "")
+    looks: dict[str, Look] = field(default_factory=dict)
     popovers: dict[str, tuple[str, str]] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     trouble: list[str] = field(default_factory=list)
@@ -117,6 +129,15 @@ class Conversation:
         events = json.dumps([{"event": kind, "value": value}])
         return self._ask(part, WidgetState(id=_EVENTS.format(name), json_trigger_value=events))
 
+    def look_again(self, look: Look) -> bytes:
+        """Have a part of the page run again, as the browser does by itself."""
+        events = json.dumps([{"event": "again", "value": look.number}])
+        return self._ask(look.part, WidgetState(id=_EVENTS.format(look.name), json_trigger_value=events))
+
+    def find_next_look(self) -> Look | None:
+        """What asks first, of all parts of the page that ask by themselves."""
+        return min(self.looks.values(), key=lambda look: look.after, default=None)
+
     def _ask(self, part: str = "", sent: WidgetState | None = None, name: str = "") -> bytes:
         self.said = []
         self._kept = {key: kept for key, kept in self._kept.items() if self._runs - kept[0] <= self._kept_for}
@@ -174,6 +195,7 @@ class Conversation:
     def _begin(self, parts: set[str]) -> None:
         """Another run of the page, or of some parts of it: what it does not send again is gone."""
         self._screen = {at: seen for at, seen in self._screen.items() if parts and seen.part not in parts}
+        self.looks = {name: look for name, look in self.looks.items() if parts and look.part not in parts}
         if not parts:
             self.folds, self.links, self.buttons, self._drawn = [], {}, {}, set()
             self.popovers, self.files = {}, {}
@@ -219,6 +241,9 @@ class Conversation:
                 self.links[element.page_link.page_script_hash] = element.page_link.query_string
             case "bidi_component" if element.bidi_component.component_name.endswith("listener"):
                 self.listener = element.bidi_component.id, part
+            case "bidi_component" if element.bidi_component.component_name.endswith("again"):
+                name, asked = element.bidi_component.id, json.loads(element.bidi_component.json)
+                self.looks[name] = Look(name, part, asked["after"] / 1000, asked["look"])
             case "exception":
                 self.trouble.append(f"exception: {element.exception.type} {element.exception.message}".strip())
             case "alert" if element.alert.format == Alert.ERROR:

@@ -1,6 +1,7 @@
 """The class of users that measures the app: it uses all kinds of things, notices what goes wrong, and comes back."""
 
 import asyncio
+import json
 import math
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +10,7 @@ import pytest
 import users
 from classroom import DEAR, Outside, Plan, Tally, find_growth, find_percentile, hold_class
 from streamlit.proto.Alert_pb2 import Alert
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from users import User
 from wire import Conversation
@@ -59,6 +61,25 @@ def test_a_session_knows_what_is_on_screen(talk):
     assert talk.list_texts() == ["A title"]  # what is in the part has not been sent again yet
     talk.take(begin())
     assert talk.list_texts() == []
+
+
+def test_a_part_that_waits_for_more_asks_again_as_a_browser_does(talk):
+    def wait(name, after, look):
+        def fill(new):
+            new.bidi_component.id, new.bidi_component.component_name = name, "bertviz.again"
+            new.bidi_component.json = json.dumps({"look": look, "after": after})
+
+        return fill
+
+    talk.take(element([0, 2], wait("$$ID-slow", 800, 7), "slow"))
+    talk.take(element([0, 3], wait("$$ID-quick", 400, 3), "quick"))
+    look = talk.find_next_look()
+    assert (look.part, look.after) == ("quick", 0.4)
+    asked = BackMsg.FromString(talk.look_again(look)).rerun_script
+    assert asked.fragment_id == "quick"
+    assert json.loads(asked.widget_states.widgets[-1].json_trigger_value) == [{"event": "again", "value": 3}]
+    talk.take(begin("quick"))  # and is over
+    assert talk.find_next_look().part == "slow"
 
 
 def test_a_run_that_begins_anew_has_not_ended(talk):

@@ -18,7 +18,7 @@ from bertviz_core.sharing import findings
 from bertviz_core.sharing.findings import Findings, Found
 from bertviz_core.sharing.line import Line
 from bertviz_core.tracing.remember import measure_bytes
-from bertviz_core.ui.frame.findings import name_pass
+from bertviz_core.ui.frame import findings as page
 from bertviz_core.ui.frame.resources import get_findings
 
 APP = str(Path(__file__).parent.parent / "app.py")
@@ -119,6 +119,25 @@ def test_a_thread_that_ended_in_a_mistake_is_started_again_by_whoever_asks(room)
     room.let(3)
     room.settle()
     assert room.ask("a").whole
+
+
+def test_findings_under_way_are_counted(room):
+    room.ask("a")
+    room.ask("b")
+    assert room.findings.count_open() == 2
+    room.let(6)
+    room.settle()
+    assert room.findings.count_open() == 0
+
+
+def test_of_many_findings_under_way_each_is_looked_at_less_often(monkeypatch):
+    """A page looks again within the time after which it would pass for gone, however many they are."""
+    told = []
+    monkeypatch.setattr(page, "_again", lambda **given: told.append(given["data"]["after"]))
+    for count in (0, 1, 3, 200):
+        monkeypatch.setattr(page.get_findings(), "count_open", lambda count=count: count)
+        page.look_again("one")
+    assert told[0] == told[1] < told[2] == 3 * told[1] < told[3] < 1000 * findings.WANTED_S / 2
 
 
 def test_visitors_take_turns_and_each_ones_own_come_as_asked(room):
@@ -343,6 +362,6 @@ def test_a_finding_is_of_one_pass_alone(bundled):
         )
         return [usual, joined, pair, *others, *(usual.with_changes({cell: value}) for value in (0.0, 0.5))]
 
-    names, again = ([name_pass(each) for each in make_passes()] for _ in range(2))
+    names, again = ([page.name_pass(each) for each in make_passes()] for _ in range(2))
     assert len(set(names)) == len(names)
     assert names == again

@@ -158,6 +158,11 @@ class Findings:
         """What was found before and is kept still; None where it is not, and nothing is begun."""
         return self._kept.get(key)
 
+    def count_open(self) -> int:
+        """How many findings share the time."""
+        with self._changed:
+            return len(self._list_open())
+
     def settle(self, seconds: float) -> bool:
         """Wait until nothing is under way. Returns whether that is so within this time."""
         with self._changed:

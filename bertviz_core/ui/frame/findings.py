@@ -25,7 +25,9 @@ from bertviz_core.ui.frame.visitor import read_network, read_visitor
 
 T = TypeVar("T")
 WAITS = "…".rjust(7, "\N{FIGURE SPACE}")  # for a number not known yet; as wide, so that columns stay
-_AFTER_MS = 400  # from one look to the next
+# From one look to the next, for each finding under way: they take turns, so that of many each gets on more slowly. But
+# never so long that one would pass for unwanted.
+_AFTER_MS, _MOST_AFTER_MS = 400, 4000
 _LOOKS = Key("finding-looks", 0)
 # Of the name of what looks again. A rule for all of them would be by a part of a class; see style.css.
 _TAKES_NO_ROOM = expand(
@@ -81,7 +83,8 @@ def look_again(name: str) -> None:
     state.write(key, looks)
     with st.container(key=f"again-{name}"):
         st.html(_TAKES_NO_ROOM.format(name))
-        _again(key=f"again-of-{name}", data={"look": looks, "after": _AFTER_MS}, on_again_change=_note_nothing)
+        after = min(_AFTER_MS * max(1, get_findings().count_open()), _MOST_AFTER_MS)
+        _again(key=f"again-of-{name}", data={"look": looks, "after": after}, on_again_change=_note_nothing)
 
 
 def _note_nothing() -> None:
