@@ -1,6 +1,7 @@
 // The projector's page of a class: who leads goes on by buttons or keys; the class's answers stand on the sentence.
 
 import { drawAnswers, drawTokens, drawTops, isOnSentence } from "./axis.js";
+import * as led from "./led.js";
 import { ask, make } from "./parts.js";
 
 /** @import { Lead, Question, Row, Told } from "./types.d.ts" */
@@ -8,7 +9,7 @@ import { ask, make } from "./parts.js";
 const ASK_MS = 1000;
 const find = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const [top, main, foot, said] = ["top", "main", "foot", "said"].map(find);
-const code = location.pathname.split("/").pop() ?? "", secret = location.hash.slice(1);
+const code = location.pathname.split("/").pop() ?? "", secret = led.find(code);
 const LOCAL = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
 
 /** @type {Lead | null} */
@@ -25,11 +26,16 @@ async function take(get) {
   try {
     const news = await get();
     if (!room || news.gone || news.version >= room.version) room = news;
+    if (news.gone) led.forget(code);
+    else led.keep(code, secret);
     trouble = "";
   } catch (error) {
     const { status, message } = /** @type {import("./parts.js").Refused} */ (error);
     trouble = status ? message : "The server cannot be reached. Nothing is lost: this page goes on as soon as it answers.";
-    if (status === 404) room = /** @type {Lead} */ ({ gone: true });
+    if (status === 404) {
+      led.forget(code);
+      room = /** @type {Lead} */ ({ gone: true });
+    }
   }
   draw();
 }

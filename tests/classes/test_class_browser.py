@@ -54,7 +54,7 @@ def start(chromium, server, trouble):
 
 
 def read_code(projector):
-    return re.search(r"/lead/(\w{4})#", projector.url)[1]
+    return re.search(r"/lead/(\w{4})", projector.url)[1]
 
 
 def enter(phone, server, code):
@@ -260,6 +260,27 @@ def test_two_tabs_of_a_phone_answer_as_one(chromium, server, start, trouble):
             expect(page.get_by_role("heading", name="Sent")).to_be_visible()
         expect(first.locator(".mine")).to_have_text(re.compile(re.escape(second.locator(".mine b").inner_text())))
         expect(projector.get_by_role("status").filter(has_text="1 of 1")).to_be_visible()
+
+
+def test_the_secret_is_not_left_in_an_address_that_all_see_and_whoever_led_leads_on(chromium, server, start, trouble):
+    projector = start("tokens")
+    address = f"{server}/lead/{read_code(projector)}"
+    expect(projector).to_have_url(address)
+    second = projector.context.new_page()
+    second.goto(f"{address}#{'A' * 22}")  # a wrong one neither opens the class nor takes the place of the right one
+    expect(second.get_by_role("alert")).to_contain_text("Only who has opened this class")
+    second.close()
+    third = projector.context.new_page()
+    third.goto(address)
+    expect(third.locator(".lobby")).to_be_visible()
+    third.once("dialog", lambda asked: asked.accept())
+    third.get_by_role("button", name="End the class").click()
+    expect(projector.get_by_role("heading", name="This class has ended")).to_be_visible()
+    third.goto(f"{address}?again")
+    expect(third.get_by_role("alert")).to_contain_text("the page Learn gave")
+    with open_tab(chromium, trouble, WIDE) as elsewhere:
+        elsewhere.goto(address)
+        expect(elsewhere.get_by_role("alert")).to_contain_text("the page Learn gave")
 
 
 def test_a_projector_without_its_secret_says_how_to_get_it(chromium, server):

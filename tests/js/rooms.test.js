@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { drawAnswers, drawTokens, drawTops, isOnSentence } from "../../rooms/browser/axis.js";
 import * as link from "../../rooms/browser/link.js";
 import * as kept from "../../rooms/browser/kept.js";
+import * as led from "../../rooms/browser/led.js";
 import { findUnused, nameAnswer, readCode, readShown } from "../../rooms/browser/parts.js";
 import { drawSentence, listShown, quote } from "../../rooms/browser/said.js";
 import { openDocument } from "./record/document.js";
@@ -132,4 +133,30 @@ test("a phone keeps its number for one class alone, and lets go of it", () => {
   assert.deepEqual(kept.read("K7M2"), kept.begin("K7M2"));
   localStorage.setItem("bert-class", "{broken");
   assert.deepEqual(kept.read("K7M2"), kept.begin("K7M2"));
+});
+
+test("a secret goes from the address into the browser, for the newest classes and until they end", () => {
+  const open = (path) => { globalThis.location = new URL(path, "http://bert.test"); };
+  globalThis.history = { state: null, replaceState: (_state, _title, path) => open(path) };
+  const lead = (code, secret = "") => {
+    open(`/lead/${code}${secret && `#${secret}`}`);
+    const found = led.find(code);
+    if (found) led.keep(code, found);
+    return [found, location.pathname + location.hash];
+  };
+  assert.deepEqual(lead("K7M2"), ["", "/lead/K7M2"]);
+  assert.deepEqual(lead("K7M2", "right"), ["right", "/lead/K7M2"]);
+  open("/lead/K7M2#wrong"); // and is not kept before the server has said so
+  assert.equal(led.find("K7M2"), "wrong");
+  assert.deepEqual(lead("K7M2"), ["right", "/lead/K7M2"]);
+  for (let i = 0; i < 11; i++) lead(`${2345 + i}`, "x");
+  assert.equal(lead("K7M2")[0], "right");
+  lead("9999", "x");
+  assert.equal(lead("K7M2")[0], "");
+  led.forget("9999");
+  assert.deepEqual([lead("9999")[0], lead("2355")[0]], ["", "x"]);
+  localStorage.setItem("bert-led", "{broken");
+  assert.deepEqual(lead("2355"), ["", "/lead/2355"]);
+  localStorage.setItem = () => { throw new Error("full"); };
+  assert.deepEqual(lead("2355", "x"), ["x", "/lead/2355#x"]);
 });
