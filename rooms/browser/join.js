@@ -71,7 +71,7 @@ async function enter(code, typed = false) {
   mine = kept.read(code);
   try {
     await ask(`${code}/state`);
-    if (!mine.phone) keep({ phone: (await ask(`${code}/enter`, { body: {} })).phone });
+    await comeIn();
   } catch (error) {
     return showForm(/** @type {Error} */ (error).message);
   }
@@ -120,8 +120,9 @@ function isRight(told) {
 async function send() {
   const waiting = mine.waiting;
   if (!waiting || !room || waiting.at !== at()) return;
-  const body = { phone: mine.phone, question: room.place, vote: room.vote, answer: waiting.answer };
   try {
+    await comeIn();
+    const body = { phone: mine.phone, question: room.place, vote: room.vote, answer: waiting.answer };
     const { kept: answer, answered, phones } = await ask(`${path()}/answer`, { body });
     came = `${answered} of ${phones} had answered when yours came.`;
     keep({ answers: { ...mine.answers, [waiting.at]: answer }, waiting: null });
@@ -130,20 +131,15 @@ async function send() {
   } catch (error) {
     const { status, message } = /** @type {import("./parts.js").Refused} */ (error);
     trouble = message;
-    if (status && status !== 429 && status < 500) {
-      keep({ waiting: null });
-      if (status === 403) return leave(message);
-    }
+    if (status === 403 && mine.phone) keep({ phone: "" }); // the room does not know it: the next time it comes in anew
+    else if (status && status !== 429 && status < 500) keep({ waiting: null });
   }
   draw();
 }
 
-/** @param {string} why */
-function leave(why) {
-  const { code } = mine;
-  kept.forget();
-  mine = kept.begin(code);
-  showForm(why);
+/** Be a phone of the room, also where another tab has let go of the number. */
+async function comeIn() {
+  if (!mine.phone) keep({ phone: (await ask(`${path()}/enter`, { body: {} })).phone });
 }
 
 // Screens

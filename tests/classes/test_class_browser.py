@@ -219,6 +219,28 @@ def test_a_phone_that_was_away_comes_back_and_sends_what_it_kept(chromium, serve
         assert projector.get_by_role("status").filter(has_text="0 of 1").count()
 
 
+def test_a_phone_whose_number_is_gone_comes_in_again_with_its_answer(chromium, server, start, trouble):
+    """Another tab joined another class, somebody has cleared what the browser keeps, or the room knows it no more."""
+    projector = start("attention")
+    with open_tab(chromium, []) as phone:
+        enter(phone, server, read_code(projector))
+        projector.keyboard.press("ArrowRight")
+        expect(phone.get_by_role("radio").first).to_be_visible()
+        other = phone.context.new_page()
+        other.goto(f"{server}/join/")
+        for keep in (
+            "localStorage.clear()",
+            f"kept.phone = '{'A' * 22}', localStorage.setItem('bert-class', JSON.stringify(kept))",
+        ):
+            other.evaluate(f"() => {{ const kept = JSON.parse(localStorage.getItem('bert-class')); {keep} }}")
+            if phone.get_by_role("button", name="Change").count():
+                phone.get_by_role("button", name="Change").click()
+            phone.get_by_role("radio").nth(1).click()
+            phone.get_by_role("button", name=re.compile("^Send")).click()
+            expect(phone.get_by_role("heading", name="Sent")).to_be_visible()
+            expect(phone.get_by_text(re.compile("had answered when yours came"))).to_be_visible()
+
+
 WRONG = {
     "nobody's code": ("ZZZZ", "no class with this code"),
     "a zero": ("K0M2", "No code has 0"),
