@@ -84,6 +84,35 @@ def test_a_token_that_a_change_put_there_is_the_one_that_is_quoted(rome):
     assert "fill the blank? “When in ▒▒▒" in overview.write_headline(view).text
 
 
+SWAPPED = [
+    ("O Romeo, Juliet, Tybalt-Mercutio; well-known!", None),
+    ("I do, you don't", "unbelievably, he did(as told)"),
+    ("\u6211\u7231\u5317\u4eac", "the [MASK], [MASK]."),
+]
+
+
+@pytest.mark.parametrize(("text", "pair"), SWAPPED)
+@pytest.mark.parametrize("word", ["and", "[MASK]"])
+def test_no_word_that_a_change_puts_there_is_glued_to_its_neighbours(bundled, text, pair, word):
+    before = bv.run(bundled, text, pair)
+    typed = [i for i, place in enumerate(bundled.tokenizer.locate(text, pair)) if place]
+    for i in typed:
+        after = before.with_changes({f"input_ids[token={i}]": bundled.tokenizer.id(word)})
+        end = next(j for j in range(i + 1, len(before.tokens)) if not before.tokens[j].startswith("##"))
+        whole = word + "".join(token.removeprefix("##") for token in before.tokens[i + 1 : end])
+        for chosen in {typed[0], i - 1, i + 1} & set(typed) - {i}:
+            quoted = overview.quote_around(replace(look(before, after, token=chosen), text=text, pair=pair))
+            said = quoted.replace(overview.BLANK, "[MASK]")
+            assert re.search(rf"(?<!\w|\]){re.escape(whole)}(?![\w[])", said), said
+
+
+def test_what_is_typed_without_a_blank_is_quoted_as_it_is_typed(bundled):
+    for i, (text, pair) in enumerate(SWAPPED):
+        view = replace(look(bv.run(bundled, text, pair), token=1), text=text, pair=pair)
+        quoted = overview.quote_around(view)
+        assert quoted == f"{text} / {pair}" if pair else quoted == text, i
+
+
 def test_formulas_and_numbers_are_counted(rome):
     view = look(rome)
     inside = [address for address in rome.addresses if ".layer." not in address or ".layer.0." in address]

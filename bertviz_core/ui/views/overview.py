@@ -75,8 +75,10 @@ def quote_around(view: View) -> str:
 
 
 def _list_read(view: View, places: Sequence[tuple[int, int, int] | None]) -> Iterator[tuple[int | None, str]]:
-    """The typed texts in pieces, as they are read: each token with its position, and what stands between tokens."""
+    """The typed texts in pieces, as they are read: each token with its position, and what stands between tokens:
+    a blank where a change puts a word beside another, such as in place of a comma."""
     read, at = view.trace.encoding, (0, 0)
+    last, swapped = "", False  # the token before, and whether it stands in place of another
     texts = [view.text, *filter(None, [view.pair])]
     for i, place in enumerate(places):
         if place is None:
@@ -84,12 +86,20 @@ def _list_read(view: View, places: Sequence[tuple[int, int, int] | None]) -> Ite
         part, start, end = place
         if part > at[0]:
             yield None, f"{texts[at[0]][at[1] :]} / "
-            at = (part, 0)
-        yield None, texts[part][at[1] : start]
+            at, last = (part, 0), ""
+        between = texts[part][at[1] : start]
         other = read.ids[i] != view.typed.ids[i]
-        yield i, read.tokens[i].removeprefix("##") if other else texts[part][max(start, at[1]) : end]
-        at = (part, end)
+        text = read.tokens[i].removeprefix("##") if other else texts[part][max(start, at[1]) : end]
+        apart = (other or swapped) and not between and not read.tokens[i].startswith("##")
+        yield None, " " if apart and _is_word(last) and _is_word(text) else between
+        yield i, text
+        at, last, swapped = (part, end), text, other
     yield None, " / ".join([texts[at[0]][at[1] :], *texts[at[0] + 1 :]])
+
+
+def _is_word(text: str) -> bool:
+    """Whether a token beside another one is read as two words of one line: a mark, such as a comma, is not."""
+    return len(text) > 1 or text.isalnum()
 
 
 def show_model(view: View) -> None:
