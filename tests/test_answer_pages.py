@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from bertviz_core.analysis.follows import list_pairs
 from bertviz_core.analysis.openings import open_head, open_layer_for_answer
+from bertviz_core.formula.address import read_address
 from bertviz_core.sharing.findings import Found
 from bertviz_core.ui.frame import place
 from bertviz_core.ui.frame.controls import PAIR
@@ -158,6 +159,16 @@ def test_a_pair_that_has_not_been_run_waits_and_is_not_said_to_be_too_long(monke
     first, later = (re.findall("</span><b>(.*?)</b>", body) for body in drawn)
     assert first == ["…"] * len(pairs)
     assert later == ["50\N{NO-BREAK SPACE}%", "too long", *["…"] * (len(pairs) - 2)]
+
+
+def test_a_bar_of_a_logit_reaches_from_the_middle_to_its_side():
+    logits = np.array([1.5, -3.0])
+    trace = {"cls.seq_relationship": logits, "cls.seq_relationship.probs": np.exp(logits) / np.exp(logits).sum()}
+    body = sentence_verdict._render_verdict(
+        SimpleNamespace(trace={read_address(name): row for name, row in trace.items()})
+    )
+    bars = re.findall(r'<i class="(\S*)" style="left:([\d.]+)%;width:([\d.]+)%">', body)
+    assert bars == [("", "50.0", "25.0"), ("bv-less", "0.0", "50.0")]
 
 
 @pytest.mark.parametrize("second", [None, "It slept."])

@@ -1,13 +1,20 @@
 """Words and columns beside the numbers of a training: which sum is which, what is counted, how far a curve goes."""
 
+import re
+from contextlib import nullcontext
+from functools import partial
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import bertviz_core as bv
+from bertviz_core.formula.numbers import format_percent
 from bertviz_core.learning import Settings, Training, check_settings
+from bertviz_core.learning.looking import rank_words
 from bertviz_core.learning.plan import Plan
 from bertviz_core.learning.settings import MAX_STEPS
+from bertviz_core.ui.views import training_words
 from bertviz_core.ui.views.training_lead import list_losses
 from bertviz_core.ui.views.training_words import render_choices
 from tests.learning import SENTENCES, take_all, take_steps
@@ -45,6 +52,28 @@ def test_both_sums_are_downloaded_under_their_own_names(typed):  # noqa: F811
 def test_around_a_hidden_word_stand_the_three_words_on_each_side(token, shown):
     body = render_choices(TOKENS, token, {"before": RANKED, "now": RANKED})
     assert f'<div class="bv-hiding">{shown} <small>was “{TOKENS[token]}”' in body and "[SEP]" not in body
+
+
+def test_before_is_the_model_as_it_was_and_now_the_model_as_it_is(learner, monkeypatch):
+    training, drawn = take_all(Training(learner, SENTENCES, Settings(passes=2, eta=0.05))), []
+    sentence, token = training.words[0]
+    monkeypatch.setattr(training_words, "open_card", lambda *_, **__: nullcontext())
+    monkeypatch.setattr(training_words, "read_words", lambda _: (None, np.zeros((2, 1)), ["on"]))
+    monkeypatch.setattr(training_words.st, "html", drawn.append)
+    tokens = training.encodings[sentence - 1].tokens
+    ahead = SimpleNamespace(records=(), ranked=())
+    asked = SimpleNamespace(words=training.words, rank_words=partial(rank_words, training))
+    training_words.show_before_and_now(None, SimpleNamespace(training=asked, ahead=ahead, tokens=lambda _: tokens))
+    names = re.findall(r"<small>(before|now)</small><p.*?<span>(.*?)</span><span>(.*?)</span>", drawn[0])
+    models = {"before": training.before, "now": training.model_at(len(training.records) + 1)}
+    how = {"masked": [token], "program": training.settings.program}
+    shares = {
+        name: bv.run(model, SENTENCES[sentence - 1], **how)["cls.predictions.probs"][token]
+        for name, model in models.items()
+    }
+    likeliest = [(name, row.argmax(), row.max()) for name, row in shares.items()]
+    assert names == [(name, learner.tokenizer.name(int(i)), format_percent(share)) for name, i, share in likeliest]
+    assert names[0][1:] != names[1][1:]
 
 
 def test_as_many_steps_as_may_be_are_taken_and_not_one_more(learner):

@@ -130,6 +130,8 @@ def test_a_document_is_compared_with_bert_component_by_component(rome):
     y = y[f"{last}[token=8]"].astype(np.float64)
     assert told.number == pytest.approx(x @ y / np.sqrt((x @ x) * (y @ y)), abs=1e-6)
     assert add_up(told.card.table)[0] == pytest.approx(told.number, abs=1e-3)
+    up, down = (x * y > 0).sum(), (x * y < 0).sum()
+    assert f"Of {len(x)} products {up} raise the cosine, {down} lower it." in str(told.card.sentence) and up and down
 
 
 def test_what_a_token_takes_is_its_weight_times_the_length_of_the_value(rome):
