@@ -30,6 +30,10 @@ test("a number of a calculation, and a count", () => {
   for (const [count, text] of CASES.count) assert.equal(numbers.writeCount(count), text);
 });
 
+test("of one thing the singular is written", () => {
+  assert.deepEqual([0, 1, 2, 1200].map((amount) => numbers.writeAmount(amount, "head")), ["0 heads", "1 head", "2 heads", "1,200 heads"]);
+});
+
 test("the numbers of a column have the same decimals", () => {
   for (const [form, values, texts] of CASES.column) assert.deepEqual(numbers.writeColumn(values.map(read), form), texts.map(percent));
 });

@@ -24,6 +24,16 @@ test("what stands at a point", () => {
   assert.equal(findTarget(canvas, middle(parts.words), 20), null);
 });
 
+test("of the chosen row's words each has its line, from its upper edge to its lower one", () => {
+  const { canvas } = openCanvas({}, { height: 720 });
+  const x = canvas.frame.parts.words.x + 20;
+  const lines = canvas.data.words.best.map((_, i) => Number(canvas.sketches.words.shown.get(`best ${i}`).element.attributes.y));
+  assert.ok(lines.length > 2);
+  lines.forEach((baseline, word) => {
+    for (const y of [baseline - 16, baseline, baseline + 6]) assert.deepEqual(findTarget(canvas, x, y), { part: "words", word, where: { row: canvas.at } });
+  });
+});
+
 test("in a layer a head, its row and its key; over the rows the title of a strip", () => {
   const { canvas } = openCanvas({ level: "layer" });
   const { x, y, size } = headBoxes(canvas)[1];

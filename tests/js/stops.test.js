@@ -79,6 +79,11 @@ test("3: query, key and value with their lengths", () => {
   assert.deepEqual([texts["length query"], texts["length key"], texts["length value"]], ["length 1.44", "length 3.36", "length 2.59"]);
 });
 
+test("a token of a window is called by what stands at its place in the text", () => {
+  const { texts } = draw(4, { token: 2 }, { more: { window: { start: 1, stop: 5, total: 5 } } });
+  assert.deepEqual([texts["caption 0"], texts["caption 1"]], ["“the” asks,", "“cat” offers"]); // the second and the third that were sent
+});
+
 test("3: the bars are the numbers of the chosen query, and of the key and value that are compared", () => {
   const { canvas, shapes } = draw(3);
   for (const [part, row] of [["query", 1], ["key", 3], ["value", 3]]) {
@@ -95,6 +100,7 @@ test("4: the products land, the largest first, and their sum becomes the score",
   assert.equal(texts.outcome, "3.60 / √4 = 1.80");
   assert.deepEqual([texts["product 0"], texts["product 2"], texts["product 4"]], ["−0.949", "−1.617", "1.53"]);
   assert.deepEqual([texts["sum number"], texts.landed], ["3.60", "component 0 · the largest in size"]);
+  assert.deepEqual([texts["caption 0"], texts["caption 1"]], ["“the” asks,", "“[SEP]” offers"]);
   canvas.player.time = 0.5;
   canvas.draw();
   const half = drawnTexts(canvas, "picture");

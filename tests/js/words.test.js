@@ -326,6 +326,48 @@ test("what a change has moved is underlined, what it put says so", () => {
   assert.match(drawnTexts(canvas, "legend")["note 1"], /opacity = size of the change/);
 });
 
+test("of one head, one neuron and one number the singular is written", () => {
+  const data = makeData();
+  const one = { ...data.size, heads: 1, neurons: 1 };
+  const said = (place, more = {}) => {
+    const { canvas } = openCanvas(place, { more: { size: one, ...more } });
+    const drawn = ["titles", "legend", "picture"].flatMap((layer) => Object.values(drawnTexts(canvas, layer)));
+    return [...drawn, text(canvas.chrome.title.innerHTML), text(canvas.player.line.innerHTML)].join("\n");
+  };
+  assert.match(said({}), /attention of “the”, the only head, opacity/);
+  assert.match(said({ level: "layer" }), /Attention weights, 1 head$/m);
+  assert.match(said({ level: "layer", strip: "neurons" }), /^All 1 number of each token/m);
+  const fired = (active) => data.stops.map((stop) => (
+    stop.worked.active === undefined ? stop : { ...stop, worked: { ...stop.worked, active, total: 16 } }
+  ));
+  const captions = [1, 2].map((active) => said({ stop: 9, level: "layer" }, { stops: fired(active) }));
+  assert.match(captions[0], /1 of 16 neurons\nis above 0/);
+  assert.match(captions[1], /2 of 16 neurons\nare above 0/);
+  for (const place of [{}, { level: "layer" }, { level: "head" }, { stop: 7, level: "layer" }]) {
+    assert.doesNotMatch(said(place), /(?<!layer |head |[\d.,])\b1 (heads|neurons|numbers|minutes)/);
+  }
+  const { canvas } = openCanvas({}, { more: { size: one } });
+  const ribbon = tellPart(canvas, { part: "ribbons.0", layer: 0, where: { row: 1, key: 2 } });
+  assert.match(ribbon, /: the only head of layer 0\. Click: /);
+});
+
+test("the readout says from how many numbers one is made and what uses it, and of a difference which way it went", () => {
+  const read = (id, column, more = {}) => {
+    const { canvas } = openCanvas({ level: "layer" }, { more });
+    const stage = canvas.stages.get(id);
+    canvas.chrome.read({ stage, where: { row: 1, column } });
+    return [stage.values[stage.columns.length + column], text(canvas.chrome.readout.innerHTML)];
+  };
+  assert.match(read("query", 0)[1], /made from 17 numbers · used by 4 numbers$/); // the input, the weights, a bias; 4 keys
+  assert.match(read("neurons.1", 0)[1], /made from 1 number · used by 8 numbers$/);
+  assert.match(read("output.1", 0)[1], /made from 3 numbers$/);
+  for (let column = 0; column < 8; column += 1) {
+    const [value, said] = read("embedding", column, { changed: true, face: "difference" });
+    assert.equal(said[0], value > 0 ? "+" : "\u2212", said);
+    assert.match(read("embedding", column)[1], value > 0 ? /^\d/ : /^\u2212/);
+  }
+});
+
 test("the residual stream passes around, and is added where the program adds it", () => {
   const { canvas } = openCanvas({ level: "layer" });
   const { parts } = canvas.frame;

@@ -3,7 +3,7 @@
 /** @import { Canvas } from "./canvas.js" */
 /** @import { Cell, Place } from "./types.js" */
 
-import { writeCount, writeNumber, writePercent } from "../shared/numbers.js";
+import { writeAmount, writeCount, writeNumber, writePercent } from "../shared/numbers.js";
 import { isPut, readValue } from "./data.js";
 import { escapeHtml, ICONS, writeButton } from "./html.js";
 import { listGroups } from "./layout_stops.js";
@@ -40,7 +40,7 @@ function nameStrip(canvas, strip) {
 function tellFold({ place, frame, data }) {
   const total = data.size[place.strip === "neurons" ? "neurons" : "width"];
   const lines = frame?.lines > 1 ? `, line by line, ${writeCount(Math.ceil(total / frame.lines))} to a line` : "";
-  return `All ${writeCount(total)} numbers of each token${lines}`;
+  return `All ${writeAmount(total, "number")} of each token${lines}`;
 }
 
 // The chosen component, with which it is let go of.

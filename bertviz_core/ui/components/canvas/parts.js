@@ -4,7 +4,7 @@
 /** @import { Frame, Place, Stage } from "./types.js" */
 
 import { clamp } from "../shared/clamp.js";
-import { writeCount } from "../shared/numbers.js";
+import { writeAmount, writeCount } from "../shared/numbers.js";
 import { STOP } from "./place.js";
 
 const LEAST = { residual: 4, head: 2.1, spine: 3.6 }; // pixels that a cell is wide at least
@@ -131,7 +131,7 @@ export function isOfStream(canvas, stage) {
 export function tellColumns(canvas, stage, width) {
   const drawn = drawnColumns(canvas, stage, width);
   const whole = stage.id === "head.context" ? stage.columns.length : stage.total;
-  if (drawn.length === whole) return `${writeCount(whole)} numbers`;
+  if (drawn.length === whole) return writeAmount(whole, "number");
   if (stage.kind === "ffn") return `${drawn.length} of ${writeCount(stage.total)}`;
   const indices = drawn.map((place) => stage.columns[place]);
   const run = indices.findIndex((index, i) => index !== indices[0] + i);

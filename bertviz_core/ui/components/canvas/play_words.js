@@ -4,6 +4,7 @@
 /** @import { Player } from "./play.js" */
 /** @import { Stop } from "./types.js" */
 
+import { writeAmount } from "../shared/numbers.js";
 import { escapeHtml, ICONS, writeButton } from "./html.js";
 import { countMinutes } from "./reading.js";
 
@@ -17,7 +18,7 @@ export function readAloud({ sentence, plain }) {
 /** @param {Canvas} canvas */
 export function writeIdle(canvas) {
   const [count, minutes] = [canvas.data.stops.length, countMinutes(canvas)];
-  const words = `${count} stops from the characters to the word, in about ${minutes} minutes. Space plays, ← → change the stop.`;
+  const words = `${count} stops from the characters to the word, in about ${writeAmount(minutes, "minute")}. Space plays, ← → change the stop.`;
   return `<span class="bvc-idle">${words}</span>`;
 }
 

@@ -133,7 +133,7 @@ function tellNote(canvas) {
   const neurons = parts[own].w > 4 ? `; neurons ${told(own)}: the strongest at ${token}, then others` : "";
   return [
     signs, ...(quiet ? [tellQuiet(canvas)] : []),
-    `Ribbons: attention of ${token}, mean of ${data.size.heads} heads, opacity = ${size}.`,
+    `Ribbons: attention of ${token}, ${data.size.heads > 1 ? `mean of ${data.size.heads} heads` : "the only head"}, opacity = ${size}.`,
     `Drawn: embedding ${told("embedding")}, output ${told(`output.${canvas.open}`)}${neurons}.`, ...marks,
     `For all ${every}, click a layer, in it a strip's title.`,
   ];

@@ -5,6 +5,7 @@
 /** @import { Box, Frame, Name, Stage } from "./types.js" */
 
 import { clamp } from "../shared/clamp.js";
+import { writeAmount } from "../shared/numbers.js";
 import { headBoxes, isSeen, seenRows } from "./cells.js";
 import { fit, measure } from "./letters.js";
 import { findStrip, stageOf, tellColumns } from "./parts.js";
@@ -132,7 +133,8 @@ export function nameStage({ id, title, short }, { data, place }) {
   /** @type {Record<string, string>} */
   const spoken = { query: "Q · asks", key: "K · offers", value: "V · hands over", context: "Head output" };
   const own = id.startsWith("head.") && place.level === "head" ? spoken[id.slice(5)] : null;
-  if (id === "weights") return [`Attention weights, ${data.size.heads} heads`, `${data.size.heads} heads`];
+  const heads = writeAmount(data.size.heads, "head");
+  if (id === "weights") return [`Attention weights, ${heads}`, heads];
   if (id === "head.weights") return [...(data.changed ? [] : [`${title}: each row adds up to 1`]), title, "Weights"];
   if (id === "sum" || id === "sum2") return ["Residual sum", "Sum"];
   if (/^head\.(query|key|value)$/.test(id)) return own ? [own, short] : [short];

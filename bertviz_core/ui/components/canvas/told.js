@@ -3,7 +3,7 @@
 /** @import { Canvas } from "./canvas.js" */
 /** @import { Cursor, Stage, Target, Where, FirstWord, Word } from "./types.js" */
 
-import { writeCount, writeNumber, writePercent } from "../shared/numbers.js";
+import { writeAmount, writeCount, writeNumber, writePercent } from "../shared/numbers.js";
 import { readValue } from "./data.js";
 import { escapeHtml } from "./html.js";
 import { namePart, stageOf } from "./parts.js";
@@ -15,8 +15,8 @@ function tellStrip(canvas, strip, press) {
   const stage = stageOf(canvas, namePart(canvas, strip).part) ?? canvas.stages.get(strip);
   if (!stage) return "";
   const { title, total } = stage;
-  if (canvas.place.strip) return `${title}: all ${writeCount(total)} numbers of each token. ${press}: back.`;
-  return `${title}. ${press}: all its ${writeCount(total)} numbers of each token.`;
+  if (canvas.place.strip) return `${title}: all ${writeAmount(total, "number")} of each token. ${press}: back.`;
+  return `${title}. ${press}: all its ${writeAmount(total, "number")} of each token.`;
 }
 
 // What stands under the pointer where that is no cell.
@@ -34,8 +34,9 @@ export function tellPart(canvas, { part, layer, where, word, strip }) {
   if (!part.startsWith("ribbons") || !stage || !where) return `Layer ${layer}: click to open it.`;
   const token = escapeHtml(data.tokens[where.row].text);
   const weight = writePercent(readValue(stage, where));
-  return `${escapeHtml(canvas.token)} looks at “${token}” with ${weight}: the mean of the ${data.size.heads} heads of ` +
-    `layer ${layer}. Click: the layer opens, with each head's weight.`;
+  const heads = data.size.heads > 1 ? `the mean of the ${data.size.heads} heads` : "the only head";
+  return `${escapeHtml(canvas.token)} looks at “${token}” with ${weight}: ${heads} of layer ${layer}. ` +
+    "Click: the layer opens, with each head's weight.";
 }
 
 // What a cell is, in the words of the titles.

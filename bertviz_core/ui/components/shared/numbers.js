@@ -90,6 +90,12 @@ export function writeCount(count) {
   return count.toLocaleString("en-US").replace("-", "−");
 }
 
+// How many there are of something: `1 head`, `12 heads`.
+/** @param {number} amount @param {string} one */
+export function writeAmount(amount, one) {
+  return `${writeCount(amount)} ${one}${amount === 1 ? "" : "s"}`;
+}
+
 // What no digits say; undefined of a number that has some.
 /** @param {number} value */
 function tellStrange(value) {

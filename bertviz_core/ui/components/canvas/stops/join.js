@@ -6,7 +6,7 @@
 /** @import { Box, Digits, Scale } from "../types.js" */
 
 import { clamp } from "../../shared/clamp.js";
-import { writeCount, writeFixed } from "../../shared/numbers.js";
+import { writeAmount, writeCount, writeFixed } from "../../shared/numbers.js";
 import { measure } from "../letters.js";
 import { within } from "../motion.js";
 import { drawCaption, FAINT, leadToCaption, quote, ringSpoken } from "./caption.js";
@@ -20,7 +20,7 @@ const BIAS = 38; // pixels
 export function drawJoin(canvas, sketch, box, worked, time) {
   const { component, heads, width, vector, parts, product, bias, value, digits, adds_up: whole } = worked;
   drawCaption(
-    sketch, box, [[`${heads} heads`, "value"], ["side by side,", "value"], ["times W_O"]],
+    sketch, box, [[writeAmount(heads, "head"), "value"], ["side by side,", "value"], ["times W_O"]],
     `${heads} × ${width} = ${writeCount(vector.length)} numbers; they make component ${component} of ` +
       quote(canvas, canvas.place.token)
   );

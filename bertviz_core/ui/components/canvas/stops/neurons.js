@@ -5,7 +5,7 @@
 /** @import { Fired, Then } from "./types.js" */
 /** @import { Box, Name, Neuron, Scale, ToldNeuron } from "../types.js" */
 
-import { writeCount, writeFixed, writeShort } from "../../shared/numbers.js";
+import { writeAmount, writeCount, writeFixed, writeShort } from "../../shared/numbers.js";
 import { measure } from "../letters.js";
 import { mix, within } from "../motion.js";
 import { cut } from "../sketch.js";
@@ -19,7 +19,7 @@ const WRITTEN = 48; // pixels at the bottom for what the neurons write together
 /** @param {Canvas} canvas @param {Sketch} sketch @param {Box} box @param {Fired} worked @param {number} time */
 export function drawNeurons(canvas, sketch, box, worked, time) {
   const { strongest, alone, active, total, damped, shut, function: name, curve, onwards: then } = worked;
-  const words = [[`${writeCount(active)} of ${writeCount(total)} neurons`, "ffn"], ["are above 0"]];
+  const words = [[`${writeCount(active)} of ${writeAmount(total, "neuron")}`, "ffn"], [active === 1 ? "is above 0" : "are above 0"]];
   const maker = name || "put there by a change";
   drawCaption(sketch, box, words, `${maker} at ${quote(canvas, canvas.place.token)}: what goes in → what comes out`);
   const listed = listNeurons(strongest.slice(0, box.w < 420 ? 1 : 6), alone, damped, shut);
