@@ -113,6 +113,7 @@ def walk(walker: Walker) -> None:
             walker.steps[-1] += f", {pause} ms"
     come_back(walker)
     walker.page.keyboard.press("Escape")  # a menu that is open is no place
+    walker.page.mouse.move(0, 0)  # nor is a value that is pointed at
 
 
 def describe(app: App) -> list[str]:
