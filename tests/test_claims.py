@@ -23,6 +23,7 @@ from tests.claims import answers, captions, inside, origins, pairs, patches, rar
 from tests.claims.phrases import ELSEWHERE, PHRASES
 from tests.claims.states import PLACES, enter, list_states
 from tests.claims.truths import ORACLES, Scene, find_faults
+from tests.claims.wording import find_slips
 from tests.factory import random_checkpoint
 
 SEED = 3
@@ -119,7 +120,9 @@ def tell_all(states, monkeypatch, every):
             know(monkeypatch, page not in DEAR or shown.number % every == 1 % every)
             if NEEDS.get((module, name), "embeddings.sum") not in view.trace:
                 continue
-            for claim in tell(view).claims:
+            told = tell(view)
+            wrong += [f"{shown}: {module}.{name}: {why}" for why in find_slips(told.text)]
+            for claim in told.claims:
                 said.add(claim.name)
                 wrong += [f"{shown}: {module}.{name}: {why}" for why in find_faults(claim, scene)]
     assert not wrong, "\n".join([f"{len(wrong)} are wrong:", *wrong[:40]])

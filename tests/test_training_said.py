@@ -1,6 +1,7 @@
 """What the page Training says of its steps: true of their numbers, also where two are alike or nothing moves."""
 
 import dataclasses
+import math
 import re
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.formula.address import Address
+from bertviz_core.formula.address import Address, read_address
 from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.learning import Settings, Training, make_small_model
 from bertviz_core.ui.views.training import say_line, say_still
@@ -16,7 +17,7 @@ from bertviz_core.ui.views.training_fields import suggest
 from bertviz_core.ui.views.training_lead import choose_risen
 from bertviz_core.ui.views.training_lines import list_besides, say_line_5
 from bertviz_core.ui.views.training_step import render_terms, say_after
-from bertviz_core.ui.views.training_told import say_moved, say_which, tell_worst
+from bertviz_core.ui.views.training_told import list_parts, name_term, say_moved, say_which, tell, tell_worst
 from tests.learning import SENTENCES, take_all
 
 WORST = re.compile(r"(The worst predicted is|None is predicted worse than) “(.+)”, with (.+)\.")
@@ -88,6 +89,32 @@ def test_which_way_a_weight_goes_and_j_with_it(training):
             "Its gradient is 0; it" if not gradient else f"More of it {'raises' if gradient > 0 else 'lowers'} J; it"
         )
     assert say_moved(dataclasses.replace(why, new=why.old)).endswith("J; it stays.")
+
+
+def test_a_term_is_told_with_what_was_before_the_step_and_after_it(training):
+    told = re.compile(r"Hidden as token (\d+)\. Before the step (.+) has (.+), after it (.+); answered first is")
+    for record in training.records[-2:]:
+        losses = []
+        for place, token in enumerate(record.hidden):
+            term = tell(None, training, read_address(name_term(record, token)))
+            before, after = (math.exp(-record.terms[place]), record.after[place])
+            at, _, first, then = told.match(term.words.replace("\N{NO-BREAK SPACE}", " ")).groups()
+            written = [format_percent(share).replace("\N{NO-BREAK SPACE}", " ") for share in (before, after)]
+            assert (int(at), first, then) == (token, *written)
+            assert [value for name, value, _ in term.parts[:2]] == [format_number(x) for x in (before, after)]
+            losses.append(-math.log(after))
+        assert sum(losses) == pytest.approx(record.loss_after, rel=1e-4)
+
+
+def test_what_a_step_did_to_a_weight_adds_up(training):
+    number = len(training.records)
+    why = training.explain(training.largest_gradient(number), number)
+    parts = {name: value for name, value, _ in list_parts(why, "")}
+    names = "θ, the weight before", "θ′, the weight after", "step, θ′ − θ"
+    assert [parts[name] for name in names] == [format_number(x) for x in (why.old, why.new, why.new - why.old)]
+    assert why.new != why.old
+    if not training.settings.practised:
+        assert why.new - why.old == pytest.approx(-why.rate * why.gradient, rel=1e-2)
 
 
 def test_what_rose_most_is_a_word_that_rose_and_stands_once():

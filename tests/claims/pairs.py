@@ -42,8 +42,8 @@ class Two:
         masks = [[i for i, t in enumerate(trace.tokens) if t == "[MASK]"] for trace in (self.one, self.other)]
         pair = self.pairs[self.main] if self.main is not None else None
         if "cls.predictions.probs" in self.one and all(masks):
-            both = pair and pair[0] in masks[0] and pair[1] in masks[1]
-            return self._words(*(pair if both else (masks[0][0], masks[1][0])))
+            blanks = [(i, j) for i in masks[0] for j in masks[1] if (i, j) in self.pairs]  # in both passes
+            return self._words(*(pair if pair in blanks else [*blanks, (masks[0][0], masks[1][0])][0]))
         if "classifier.probs" in self.one:
             at = "" if self.one.dims("classifier.probs") == ("label",) else "[token={}]"
             rows = [

@@ -50,9 +50,17 @@ def hide(s: Scene, i: int, place: int) -> float:
 
 
 def rank(values) -> np.ndarray:
-    """Mean ranks, by counting; what rounding alone tells apart is equal."""
-    near = 1e-5 * np.abs(values).max()
-    return np.array([sum(values < one - near) + (sum(np.abs(values - one) <= near) + 1) / 2 for one in values])
+    """Mean ranks; what rounding alone tells apart is equal, also where only others lie between."""
+    near, groups = 1e-5 * np.abs(values).max(), []
+    for value in sorted(values):
+        if not groups or value - groups[-1][-1] > near:
+            groups.append([])
+        groups[-1].append(value)
+    firsts = np.cumsum([0, *map(len, groups)])
+    means = {
+        value: first + (len(group) + 1) / 2 for first, group in zip(firsts, groups, strict=False) for value in group
+    }
+    return np.array([means[value] for value in values])
 
 
 def choose_rows(parts) -> list[int]:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from bertviz_core.documents import DOCUMENTS
 from bertviz_core.formula.numbers import write_size
+from bertviz_core.formula.texts import write_count
 from bertviz_core.lessons.catalogue import LESSONS
 from bertviz_core.ui.frame import site, state, url
 from bertviz_core.ui.frame.keys import VIEW
@@ -42,16 +43,17 @@ def count(view: View) -> Mapping[str, str]:
     """The numbers that the lines of pages name."""
     trace = view.trace
     config = trace.model.config
+    all_heads = config.num_hidden_layers * config.num_attention_heads
     numbers = {
         "tokens": len(view.typed),
         "hidden": config.hidden_size,
-        "heads": config.num_attention_heads,
-        "all_heads": config.num_hidden_layers * config.num_attention_heads,
         "neurons": config.intermediate_size,
         "documents": len(DOCUMENTS),
         "lessons": len(LESSONS),
     }
     return {
         **{name: f"{number:,}" for name, number in numbers.items()},
+        "heads": write_count(config.num_attention_heads, "head"),
+        "every_head": f"each of {all_heads:,} heads" if all_heads > 1 else "the only head",
         "parameters": write_size(trace.model.parameter_count),
     }

@@ -98,11 +98,11 @@ def _tell_answers(both: Both, answers: Answers) -> Said:
         if "{token}" in _ask(both, answers) and answers.at:
             parts["token"] = tell_token(trace.tokens, answers.at[side])
         lead = f"In the {which} {_ask(both, answers)}" if not found else f"in the {which} "
-        form = f"{lead}{{what}}, {{share}}{'. ' if side else '; '}"
+        form = f"{lead}{{what}}, {{share}}"
         known = shares[~np.isnan(shares)]
         at = int((~np.isnan(shares))[:best].sum())
         found.append(Claim(f"answer of the {which}", form, parts, Relation.HIGHEST, known, (at,)))
-    return say(*found)
+    return say(found[0], *(each for one in found[1:] for each in ("; ", one)), ". ") if found else say()
 
 
 def _ask(both: Both, answers: Answers) -> str:

@@ -202,14 +202,16 @@ def tell_quiet(view: View) -> Said:
     quiet = found.shares[~found.active]
     sizes = np.abs(quiet)
     counts = {"active": tell_count(found.active.sum()), "count": tell_count(len(found.active))}
-    told = Claim("neurons above 0", "{active} of {count} neurons are active: their pre-activation is above 0.", counts)
+    are = "is active: its" if found.active.sum() == 1 else "are active: their"
+    told = Claim("neurons above 0", f"{{active}} of {{count}} neurons {are} pre-activation is above 0.", counts)
     if not quiet.size:
         return say(told)
     together = {"share": tell_percent(quiet.sum()), "others": tell_count(len(quiet))}
+    make = "makes" if len(quiet) == 1 else "together make"
     most = {"most": tell_percent(sizes.max())}
     return say(
         told,
-        Claim("neurons below 0", " The other {others} together make up {share} of the sum", together),
+        Claim("neurons below 0", f" The other {{others}} {make} up {{share}} of the sum", together),
         Claim("each below 0", ", at most {most} each, in size.", most, Relation.HIGHEST, sizes, (int(sizes.argmax()),)),
     )
 
