@@ -5,13 +5,23 @@ import { DRAWER } from "./page.js";
 const BELOW = 8; // pixels that stay free below the last line
 
 // Once for each table, height of the window and number of the drawer's parts, which come one after another: what is
-// measured, the browser has to lay out.
+// measured, the browser has to lay out. Again when the fonts have come, in which the rows are of another height.
 export function fitRows() {
   const table = document.querySelector(`${DRAWER} .bv-operands:has(.bv-more)`);
   if (!table) return;
   const measured = `${innerHeight} ${document.querySelectorAll(`${DRAWER} *`).length}`;
   if (table.dataset.fitted === measured) return;
   table.dataset.fitted = measured;
+  fit(table);
+  if (document.fonts.status !== "loading") return;
+  document.fonts.ready.then(() => {
+    delete table.dataset.fitted;
+    fitRows();
+  });
+}
+
+/** @param {Element} table */
+function fit(table) {
   const late = [...table.querySelectorAll(".bv-late")];
   const more = table.querySelector(".bv-more");
   for (const row of late) row.classList.remove("bv-fits");
