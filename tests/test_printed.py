@@ -192,6 +192,8 @@ def test_the_epsilon_of_cell_46_is_told_apart(trace, reprinted):
 def test_the_page_compares_with_base_sizes_and_the_sentence(base_sized, reprinted, monkeypatch):
     at = opened(monkeypatch, base_sized, reprinted, text=SENTENCE, cell="57")
     assert "Of 324 printed numbers" in at.success[0].value and not at.warning
+    cells = len(reprinted)
+    assert at.title[0].value.endswith(f"**324** numbers in {cells} cells, **{cells}** of these beside ours")
     table = next(e.proto.body for e in at.get("html") if 'aria-label="Table by hidden"' in e.proto.body)
     digits = next(printed for printed in reprinted if printed.cell == "57").digits
     assert all(text.replace("-", "−") in table for row in digits for text in row)
