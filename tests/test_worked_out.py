@@ -46,6 +46,15 @@ def test_the_entropy_of_a_row_is_that_of_its_weights(rome):
     assert f"{np.log2(12):.2f} all alike" in str(told.card.sentence)
 
 
+def test_padding_is_none_of_the_tokens_that_attention_could_be_spread_over(bundled):
+    padded = bv.run(bundled, TEXT, pad_to=20)
+    told = find(padded, find_entropy(ROW))
+    assert f"as if over **{2**told.number:.2f} of 12 tokens** evenly" in str(told.card.sentence)
+    assert f"{np.log2(12):.2f} all alike" in str(told.card.sentence)
+    even = find(padded.with_changes({str(ROW): 0.05}), find_entropy(ROW))
+    assert "of 20 tokens** evenly" in str(even.card.sentence)  # a change has it look at padding too
+
+
 @pytest.mark.parametrize("vectors", ["embeddings.LayerNorm", "encoder.layer.4.output.LayerNorm", "embeddings.sum"])
 @pytest.mark.parametrize("other", [7, 8])
 def test_the_cosine_of_two_tokens_is_that_of_their_vectors(rome, vectors, other):
@@ -70,6 +79,18 @@ def test_the_length_of_a_row_is_that_of_its_vector(rome):
     told = find(rome, LENGTH)
     assert told.number == pytest.approx(np.linalg.norm(rome[f"encoder.layer.2.attention.self.{KEY}"]), rel=1e-6)
     assert add_up(told.card.table)[0] == pytest.approx(told.number**2, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("of", "named"),
+    [
+        ("attention.output.dense", "Length of an attention output"),
+        ("output.dense", "Length of a feed-forward output"),
+        ("intermediate.activation", "Length of an activation"),
+    ],
+)
+def test_a_length_has_the_article_of_what_it_is_of(rome, of, named):
+    assert find(rome, find_length(Address(f"encoder.layer.2.{of}").fix(token=8))).name == named
 
 
 def test_every_operand_can_be_walked_to(rome):

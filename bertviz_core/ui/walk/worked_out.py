@@ -113,7 +113,7 @@ def _work_out_entropy(trace: Trace, row: Address) -> WorkedOut:
         number=number,
         unit="bits",
         card=Card(
-            _tell_entropy(trace, row, number, len(parts)),
+            _tell_entropy(trace, row, number, len({*trace.encoding.real, *np.flatnonzero(weights).tolist()})),
             _list_entropy(trace, row, weights, bits),
             _draw_entropy(trace, parts, number),
             NOTE,
@@ -148,6 +148,7 @@ def _list_entropy(trace: Trace, row: Address, weights: np.ndarray, bits: np.ndar
 
 
 def _tell_entropy(trace: Trace, row: Address, number: float, count: int) -> Said:
+    """count: of the tokens that can be looked at; padding is none."""
     form = (
         "How widely {token} spreads its attention in head {head} of layer {layer}: as if over **{even} of {all}** "
         "evenly. 0 bits is one token, {most} all alike."
