@@ -54,6 +54,11 @@ def test_a_slip_is_told_in_full_and_points_at_what_exists(document, slip):
         assert not fold or f'fold("{fold}"' in (ROOT / "pages" / f"{page}.py").read_text(encoding="utf-8")
 
 
+def test_a_bias_below_0_is_the_largest_in_size_alone(spot):
+    (told,), bias = measure_slip("bias-twice", spot), spot.trace["cls.predictions.decoder.bias"]
+    assert bias.max() < told.value == abs(bias.min()) and told.what.endswith(", in size")
+
+
 def test_cells_named_by_the_notebooks_slips_are_cells_of_it():
     cells = {place.place.strip("`") for place in DOCUMENTS[1].places}
     for slip in DOCUMENTS[1].slips:

@@ -157,7 +157,7 @@ def _measure_untold(spot: Spot) -> Found:
 def _measure_bias(spot: Spot) -> Found:
     bias = spot.trace.model.parameters.get("cls.predictions.decoder.bias")
     if bias is not None:
-        yield "largest bias of this model's decoder", float(bias.abs().max())
+        yield "largest bias of this model's decoder, in size", float(bias.abs().max())
 
 
 def _read_both(spot: Spot) -> Iterable[tuple[str, Trace]]:
