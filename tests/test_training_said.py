@@ -12,11 +12,12 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.formula.address import Address, read_address
 from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.learning import Settings, Training, make_small_model
+from bertviz_core.learning.plan import Plan
 from bertviz_core.ui.views.training import say_line, say_still
 from bertviz_core.ui.views.training_fields import suggest
-from bertviz_core.ui.views.training_lead import choose_risen
+from bertviz_core.ui.views.training_lead import choose_risen, tell_unasked
 from bertviz_core.ui.views.training_lines import list_besides, say_line_5
-from bertviz_core.ui.views.training_step import render_terms, say_after
+from bertviz_core.ui.views.training_step import count_hidden, render_terms, say_after
 from bertviz_core.ui.views.training_told import list_parts, name_term, say_moved, say_which, tell, tell_worst
 from tests.learning import SENTENCES, take_all
 
@@ -117,6 +118,24 @@ def test_what_a_step_did_to_a_weight_adds_up(training):
         assert why.new - why.old == pytest.approx(-why.rate * why.gradient, rel=1e-2)
 
 
+@pytest.mark.parametrize(("text", "of"), [("Hi", "1 token that is"), ("Hi, you", "3 tokens that are")])
+def test_one_token_is_one_that_is_not_special(bundled, text, of):
+    training = Training(make_small_model(bundled, [text]), [text], Settings(passes=1))
+    training.advance()
+    record = training.records[0]
+    assert count_hidden(training, record) == f"{len(record.hidden)} hidden of {of} not special"
+
+
+def test_of_many_words_only_the_first_are_asked_for_and_it_is_said(bundled):
+    """A researcher looks for the line of a word that none of the curves is."""
+    few, many = SENTENCES, [" ".join(["a cat sat on the mat in rome"] * 3)] * 4
+    for sentences, said in ((few, ""), (many, " Only the first 64 of all 96 words are asked for.")):
+        plan = Plan(make_small_model(bundled, sentences), sentences)
+        assert tell_unasked(plan) == said
+        typed = [encoding.tokens for encoding in plan.encodings]
+        assert len(plan.words) == min(64, sum(map(len, typed)) - 2 * len(typed))
+
+
 def test_what_rose_most_is_a_word_that_rose_and_stands_once():
     shares = np.array([[0.1, 0.2, 0.3, 0.4, 0.1], [0.5, 0.2, 0.9, 0.1, 0.6]])
     assert choose_risen(shares, ["cat", "dog", "cat", "sat", "."], 3) == [2]
@@ -184,6 +203,7 @@ def test_what_line_5_runs(training):
 
 def test_the_last_steps_are_told_from_all_steps():
     assert say_line(np.arange(12.0)) == "was **0** in the first and **11.00** over all of them"
+    assert say_line(np.arange(1.0) + 2) == "was **2.00**"  # the first is all of them
     assert say_line(np.arange(13.0)) == "went from **0** to **12.00**"
 
 

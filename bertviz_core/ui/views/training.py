@@ -80,7 +80,7 @@ def write_headline(view: View) -> str:
         found = wanted.look() if wanted else Found()
         if found.whole and found.value:
             run.ahead = found.value
-            return f"Does it learn? To come: in {steps:,} steps −log P per hidden word {_say_ahead(run)}"
+            return f"Does it learn? To come: in {write_count(steps, 'step')} −log P per hidden word {_say_ahead(run)}"
         return f"Does it learn? Nothing is trained yet: {asked}. Press **{START}**"
     if len(records) <= count:
         first, last = (format_number(loss) for loss in (records[-1].loss, records[-1].loss_after))
@@ -98,7 +98,7 @@ def say_line(line: np.ndarray, went: str = "went", was: str = "was") -> str:
     first, last = (f"**{format_short(line[i])}**" for i in (0, -1))
     if len(line) > OVER:
         return f"{went} from {first} to {last}"
-    return f"{was} {first} in the first and {last} over all of them"
+    return f"{was} {first} in the first and {last} over all of them" if len(line) > 1 else f"{was} {first}"
 
 
 def _say_ahead(run: Run) -> str:

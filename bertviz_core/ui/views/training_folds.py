@@ -84,8 +84,9 @@ def show_practised(run: Run) -> None:
     practised = not run.asked.settings.practised
     st.markdown(
         "In practice a drawn token becomes [MASK] in 8 of 10 cases, another piece in 1, and stays in 1; AdamW divides "
-        "each weight's step by the size its gradient usually has; η rises in a line over the first tenth of the steps "
-        "and falls to 0 over the others. J stays the sum over the drawn tokens, so that the curves can be compared."
+        "each weight's step by the size its gradient usually has, and shrinks matrices a little; η rises in a line "
+        "over the first tenth of the steps and falls to 0 over the others. J stays the sum over the drawn tokens, so "
+        "that the curves can be compared."
     )
     label = "Train as practised and lay it over" if practised else "Train as printed and lay it over"
     eta = suggest(run.origin, run.asked.learner, practised).eta

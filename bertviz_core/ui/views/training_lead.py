@@ -12,6 +12,7 @@ from bertviz_core.figures.training import draw_losses, draw_word_rises
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import QUERY
 from bertviz_core.formula.texts import write_count
+from bertviz_core.learning.plan import Plan
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
@@ -76,7 +77,15 @@ def _show_words(view: View, run: Run, total: int) -> None:
     told = f"{len(bold)} of {len(words)} bold" if bold else "each a line"
     st.markdown(f"**P of each word when hidden** :small[:gray[{told}]]")
     show_chart(chart, "training-words", "The probability of each word when it alone is hidden, pass by pass")
-    st.caption(f"Asked before the first step and after every pass over all sentences.{_BOLD_IS if bold else ''}")
+    asked = f"Asked before the first step and after every pass over all sentences.{tell_unasked(run.training)}"
+    st.caption(f"{asked}{_BOLD_IS if bold else ''}")
+
+
+def tell_unasked(training: Plan) -> str:
+    """That not all words are asked for, where that is so."""
+    maskable = training.before.tokenizer.maskable
+    asked, count = len(training.words), sum(len(maskable(encoding)) for encoding in training.encodings)
+    return f" Only the first {asked} of all {count} words are asked for." if asked < count else ""
 
 
 def choose_risen(shares: np.ndarray, words: Sequence[str], count: int = _BOLD) -> list[int]:

@@ -16,6 +16,7 @@ from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.formula.texts import write_count
 from bertviz_core.learning import Hosted, StepRecord, Training
+from bertviz_core.learning.plan import Plan
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import table_html
@@ -34,9 +35,7 @@ def show_step(view: View, run: Run, training: Hosted | Training) -> None:
     record = training.record()
     tokens = run.tokens(record.sentence)
     coming = "" if run.records else ", to come"
-    maskable = training.before.tokenizer.maskable(training.encodings[record.sentence - 1])
-    hidden = f"{len(record.hidden)} hidden of {write_count(len(maskable), 'token')} that are not special"
-    see = f"Step {record.number}{coming}: sentence {record.sentence}, {hidden}"
+    see = f"Step {record.number}{coming}: sentence {record.sentence}, {count_hidden(training, record)}"
     with open_card(
         view,
         PREDICTION,
@@ -56,6 +55,13 @@ def show_step(view: View, run: Run, training: Hosted | Training) -> None:
                 _show_largest(training, record)
         with tools:
             show_values(f"training-step-{record.number}", list_values(tokens, record))
+
+
+def count_hidden(training: Plan, record: StepRecord) -> str:
+    """How many tokens of its sentence a step hid, of how many."""
+    maskable = training.before.tokenizer.maskable(training.encodings[record.sentence - 1])
+    of = write_count(len(maskable), "token that is not special", "tokens that are not special")
+    return f"{len(record.hidden)} hidden of {of}"
 
 
 def _show_largest(training: Hosted | Training, record: StepRecord) -> None:
