@@ -13,7 +13,7 @@ view = open_page(
 scores, row = playground.read_scores()
 shares = playground.show_shares(view, scores, row)
 playground.show_softmax(view, scores, row)
-with fold("scores", "**All scores** · the six rows that the softmax reads") as opened:
+with fold("scores", "**All scores** · the six rows, as the article has them or as edited") as opened:
     if opened:
         playground.show_scores(view, scores, row)
 with fold("printed", "**The table as the article prints it** · where it is right, and where not") as opened:

@@ -202,10 +202,10 @@ def test_it_opens_on_shares_that_can_be_compared_and_the_switch_leaves_one_key_a
     np.testing.assert_allclose(shares, softmax(SCORES / 8), rtol=1e-6)
     told = at.title[0].value.replace("\N{NO-BREAK SPACE}", " ")
     assert (shares[0] > 0.05).sum() == 3 and f"**{100 * shares[0, 4]:.0f} %**" in told
-    assert "> 99.9 % if undivided" in told
+    assert "> 99.9 % if not divided again" in told
     at.toggle(key="divided").set_value(False).run()
     np.testing.assert_allclose(decoded(chart(at, "playground-shares")["z"]), softmax(SCORES), rtol=1e-6, atol=1e-30)
-    assert "**> 99.9" in at.title[0].value and "undivided" not in at.title[0].value
+    assert "**> 99.9" in at.title[0].value and "divided again" not in at.title[0].value
     assert not at.exception
 
 

@@ -50,6 +50,7 @@ _SHEET = Sheet(
 _DIVIDED = Key("divided", True)  # whether the scores are divided before the softmax
 _WIDTH = 64  # d_k of the article, and of BERT base
 _SEEN = 0.005  # a weight that is written in its cell
+_FAR = "scores far apart give almost all to one"
 _MAP = 304  # pixels: the height of the map beside the fields of its scores
 _SIDES = Side("query", WORDS), Side("key", WORDS, angle=0, standoff=16)
 
@@ -73,11 +74,12 @@ def write_headline(_: View) -> Said:
 
 
 def _tell_undivided(scores: np.ndarray, best: int) -> list[str | Claim]:
-    """What the best key would have if the scores of its row were not divided, where they are."""
+    """What the best key would have if the scores of its row were not divided again, where they are: as the article has
+    them, they are divided already."""
     if not state.read(_DIVIDED):
         return []
     undivided = attention.work_softmax(scores).shares[best]
-    return [Claim("article's row, undivided", ", {weight} if undivided", {"weight": tell_percent(undivided)})]
+    return [Claim("article's row, undivided", ", {weight} if not divided again", {"weight": tell_percent(undivided)})]
 
 
 def read_scores() -> tuple[np.ndarray, int]:
@@ -88,7 +90,7 @@ def read_scores() -> tuple[np.ndarray, int]:
 
 
 def divide(scores: np.ndarray) -> np.ndarray:
-    """What the softmax reads: the scores by the root of the width, unless the switch is off."""
+    """What the softmax reads: the scores by the root of the width once more, unless the switch is off."""
     return scores / np.sqrt(_WIDTH) if state.read(_DIVIDED) else scores
 
 
@@ -100,7 +102,7 @@ def _edit_scores(row: int) -> None:
     _SHEET.show_grid("score of", [_name_row(word, word == WORDS[row]) for word in WORDS], WORDS)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.toggle(
-            f"Divide by √d_k = √{_WIDTH} = {_WIDTH**0.5:g}",
+            f"Divide again by √d_k = √{_WIDTH} = {_WIDTH**0.5:g}",
             key=_DIVIDED.name,
             on_change=url.note_choice,
             width="content",
@@ -222,7 +224,7 @@ def show_shares(view: View, scores: np.ndarray, row: int) -> np.ndarray:
 def _show_shares(view: View, found: np.ndarray, row: int) -> Derived:
     sums = dict.fromkeys(format_number(float(total)) for total in found.sum(axis=1))
     divided = state.read(_DIVIDED)
-    far = "" if divided else "; scores far apart give almost all to one"
+    far = "the article’s scores are divided already, and here again" if divided else _FAR
     percents = [[f"{100 * share:.0f}" if share >= _SEEN else "" for share in line] for line in found.tolist()]
     return Derived(
         "playground-shares",
@@ -234,7 +236,7 @@ def _show_shares(view: View, found: np.ndarray, row: int) -> Derived:
             "the edited scores",
             ATTENTION,
             r"A = \mathrm{softmax}(S / \sqrt{d_k})" if divided else r"A = \mathrm{softmax}(S)",
-            f"in percent; each row has its own softmax and sums to {' or '.join(sums)}{far}",
+            f"in percent; each row has its own softmax and sums to {' or '.join(sums)}; {far}",
             source=ARTICLE,
         ),
         values=Values(found, WORDS, WORDS),
