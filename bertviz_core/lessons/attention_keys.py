@@ -316,7 +316,8 @@ def _tell_habit(before: Scene, own: Scene) -> str:
         return f"In the sentence before it was {was}, too: that speaks for a habit."
     if before.tokens[old] == own.tokens[new]:
         return f"In the sentence before it was {before.quote(old)}, too: that speaks for a habit."
-    return f"In the sentence before it was {before.quote(old)}, {was}, and is {now} here: that speaks against a habit."
+    named = was if old == mask else f"{before.quote(old)}, {was}"
+    return f"In the sentence before it was {named}, and is {now} here: that speaks against a habit."
 
 
 def _tell_distance(distance: int) -> str:

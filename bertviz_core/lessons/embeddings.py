@@ -56,7 +56,7 @@ LESSON = Lesson(
             "Add the three numbers. Type the sum, to two decimals.",
             Number(keys.WITHIN),
             keys.work_component,
-            hints=("{signs}.", "What is negative is taken off."),
+            hints=("{signs}.", "{off}."),
             right="{sum}. LayerNorm then takes off the mean of the whole vector and divides by its standard "
             "deviation: that makes {normal} of it.",
             wrong=(

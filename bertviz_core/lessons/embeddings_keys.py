@@ -62,6 +62,11 @@ def _tell_signs(scene: Scene) -> str:
     return ("None is", "One is", "Two are", "All three are")[negative] + " negative"
 
 
+def _tell_off(scene: Scene) -> str:
+    taken = any(part < 0 for part in _read_parts(scene))
+    return "What is negative is taken off" if taken else "The sum is larger than each of the three"
+
+
 def work_component(scene: Scene) -> Worked:
     cell = _find_cell(scene)
     total = float(scene.trace[cell])
@@ -70,6 +75,7 @@ def work_component(scene: Scene) -> Worked:
         "c": str(find_component(scene)),
         "parts": write_plain_sum(_read_parts(scene)),
         "signs": _tell_signs(scene),
+        "off": _tell_off(scene),
         "sum": format_number(total),
         "normal": format_number(float(scene.trace[_NORM.enter("normalized").fix(**cell.at)])),
     }

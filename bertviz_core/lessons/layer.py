@@ -230,8 +230,8 @@ LESSON = Lesson(
                     ),
                     Option(
                         "One that stands nowhere in the sentence",
-                        "Now {guesses}. What is left is only what attention brought; what the layers before "
-                        "had made of this token is gone.",
+                        "Now {guesses}. What is left is only what attention brought; of what the layers before had "
+                        "made of this token that holds no more than it took from itself.",
                         "It could have been one. What is left is what attention brought from these tokens.",
                     ),
                 ),

@@ -251,7 +251,6 @@ def spread_own(scene: Scene) -> Changes:
 
 
 def work_without(scene: Scene) -> Worked:
-    answer = read_answer(scene)
     zeroed, spread = (read_answer(scene, changes) for changes in (zero_own(scene), spread_own(scene)))
     numbers = {
         **name_answer(scene),
@@ -261,7 +260,7 @@ def work_without(scene: Scene) -> Worked:
         "points": write_points(abs(spread - zeroed)),
     }
     apart = spread - zeroed
-    outcome = 1 if abs(apart) < NEARLY * answer else 0 if apart < 0 else 2
+    outcome = 1 if abs(apart) < NEARLY * max(zeroed, spread) else 0 if apart < 0 else 2
     return Worked(outcome, numbers, find_answer(scene))
 
 

@@ -60,8 +60,8 @@ LESSON = Lesson(
             "A logit",
             "predictions",
             "1 · Logit of {word}",
-            "The last vector is multiplied by the row of {word}: {d} products. Those above 0 add up to {up}, those "
-            "below 0 to {down}. The word’s bias is {b}.",
+            "The LM head makes another vector of the last one, {d} numbers, and multiplies it by the row of {word}. Of "
+            "the {d} products those above 0 add up to {up}, those below 0 to {down}. The word’s bias is {b}.",
             "Type the logit of {word}, to two decimals.",
             Number(keys.WITHIN),
             keys.work_logit,

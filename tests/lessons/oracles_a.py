@@ -179,6 +179,7 @@ def component(scene, _):
         "c": str(c),
         "parts": " + ".join([first, *(f"({x})" if x.startswith("−") else x for x in others)]),
         "signs": {0: "None is", 1: "One is", 2: "Two are", 3: "All three are"}[minus] + " negative",
+        "off": "What is negative is taken off" if minus else "The sum is larger than each of the three",
         "sum": format_number(float(summed)),
         "normal": format_number(float(normal)),
     }

@@ -163,6 +163,7 @@ def _force(scene, key):
         ("the [MASK] sat.", 3, "in the [MASK].", 4, "before it was the token 1 place behind it, too: that speaks for"),
         ("the [MASK] sat.", 2, "in the [MASK].", 3, "before it was [MASK] itself, too: that speaks for"),
         ("the [MASK] sat.", 0, "in the [MASK].", 0, "before it was “[CLS]”, too: that speaks for"),
+        ("the [MASK] sat.", 2, "in the [MASK].", 1, "before it was [MASK] itself, and is the token 2 places before it"),
         ("the [MASK] sat.", 1, "in the [MASK].", 1, "“the”, the token 1 place before it, and is the token 2 places"),
     ],
 )

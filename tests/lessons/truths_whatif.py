@@ -135,9 +135,9 @@ def both(scene):
 
 def without(scene):
     shares, own = predict(scene.trace, scene.token), (scene.layer, scene.head)
-    answer, best = shares.max(), int(shares.argmax())
+    best = int(shares.argmax())
     zeroed, spread = (run(scene, {PROBS.format(*own): value})[best] for value in (0.0, Rule("uniform")))
-    return (1 if abs(spread - zeroed) < 0.05 * answer else 2 if spread > zeroed else 0), {
+    return (1 if abs(spread - zeroed) < 0.05 * max(zeroed, spread) else 2 if spread > zeroed else 0), {
         **common(scene),
         "own": head_name(own),
         "z": format_percent(zeroed),
