@@ -124,7 +124,7 @@ async function send() {
     await comeIn();
     const body = { phone: mine.phone, question: room.place, vote: room.vote, answer: waiting.answer };
     const { kept: answer, answered, phones } = await ask(`${path()}/answer`, { body });
-    came = `${answered} of ${phones} had answered when yours came.`;
+    came = `With yours, ${answered} of ${phones} had answered.`;
     keep({ answers: { ...mine.answers, [waiting.at]: answer }, waiting: null });
     changing = false;
     trouble = "";

@@ -2,7 +2,7 @@
 
 import { drawAnswers, drawTokens, drawTops, isOnSentence } from "./axis.js";
 import * as led from "./led.js";
-import { ask, make } from "./parts.js";
+import { ask, make, nameAfter } from "./parts.js";
 
 /** @import { Lead, Question, Row, Told } from "./types.d.ts" */
 
@@ -162,7 +162,7 @@ const SCREENS = {
   /** @param {Lead} now @returns {(Node | string)[]} */
   after: (now) => {
     const rows = now.after ?? [];
-    return [make("h2", {}, rows.length ? "What the class got wrong most" : "Nobody has answered"), rows.length ? drawTable(rows) : ""];
+    return [make("h2", {}, nameAfter(rows)), rows.length ? drawTable(rows) : ""];
   },
   /** @returns {(Node | string)[]} */
   gone: () => [...head("This class has ended", "All of it has been deleted from the server.")],
@@ -187,7 +187,7 @@ const percent = (/** @type {Row} */ row) => Math.round(100 * row.right / row.ans
 
 /** @param {Row[]} rows */
 function drawTable(rows) {
-  const names = ["question", "right in the end", "most frequent wrong answer", "what may stand behind it"];
+  const names = ["question", "right in the end", "most frequent wrong answer at first", "what may stand behind it"];
   return make("table", {}, make("thead", {}, make("tr", {}, ...names.map((each) => make("th", { scope: "col" }, each)))), make("tbody", {}, ...rows.map((row, i) =>
     make("tr", { class: !i && percent(row) < 100 && "least" },
       make("td", {}, make("button", { onclick: () => go("open", row.place) }, `${row.place + 1} · ${row.title}`)),

@@ -171,7 +171,7 @@ def test_what_stands_with_a_question_and_its_answer(chromium, server, start, tro
         expect(projector.locator(".tops")).to_contain_text("At [MASK] now")
         expect(projector.locator(".sentence .here")).to_have_text("[MASK]")
         answer(phone, 1)
-        expect(phone.get_by_text("1 of 1 had answered when yours came.")).to_be_visible()
+        expect(phone.get_by_text("With yours, 1 of 1 had answered.")).to_be_visible()
         expect(phone.get_by_text("somebody who chose otherwise")).to_be_visible()
         for _ in range(2):
             projector.keyboard.press("ArrowRight")

@@ -7,7 +7,7 @@ import { drawAnswers, drawTokens, drawTops, isOnSentence } from "../../rooms/bro
 import * as link from "../../rooms/browser/link.js";
 import * as kept from "../../rooms/browser/kept.js";
 import * as led from "../../rooms/browser/led.js";
-import { findUnused, nameAnswer, readCode, readShown } from "../../rooms/browser/parts.js";
+import { findUnused, nameAfter, nameAnswer, readCode, readShown } from "../../rooms/browser/parts.js";
 import { drawSentence, listShown, quote } from "../../rooms/browser/said.js";
 import { openDocument } from "./record/document.js";
 
@@ -31,6 +31,13 @@ test("a number that is shown is as long as it says", () => {
   const read = ["0.27 %", "−0.80", "1,234.5", "< 0.1 %", "2079", "81\u00a0%"].map(readShown);
   assert.deepEqual(read, [0.27, -0.8, 1234.5, 0.1, 2079, 81]);
   for (const none of ["", "do", "nan %", "1.2.3"]) assert.ok(Number.isNaN(readShown(none)), none);
+});
+
+test("at the end a class that has everything right got nothing wrong", () => {
+  const rows = (...right) => right.map((each) => ({ right: each, answers: 6 }));
+  assert.equal(nameAfter(rows(2, 6)), "What the class got wrong most");
+  assert.equal(nameAfter(rows(6, 6)), "All answers were right in the end");
+  assert.equal(nameAfter([]), "Nobody has answered");
 });
 
 test("an answer is named without its position", () => {
