@@ -11,9 +11,13 @@ import bertviz_core as bv
 from bertviz_core.formula.address import parse
 from bertviz_core.lessons.catalogue import find_lesson
 from bertviz_core.lessons.handout import Handout, write_handout
-from bertviz_core.lessons.marking import tell_right, work_out
+from bertviz_core.lessons.marking import fill, tell_right, work_out
 from bertviz_core.lessons.scene import Scene
+from bertviz_core.tracing.rewrites import Rule
+from bertviz_core.ui.frame import site
+from bertviz_core.ui.frame.pages_menu import count
 from bertviz_core.ui.frame.resources import get_findings
+from tests.canvas import look
 from tests.factory import random_checkpoint
 from tests.lessons.test_handout import read_sheets
 from tests.menus import code_open, read_plain  # noqa: F401 - opened for the whole module
@@ -70,6 +74,72 @@ def test_a_word_of_which_no_piece_fits_is_not_one_piece():
     assert re.search(r"你 unknown", said) and re.search(r"unbelievably \d pieces", said)
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("the cat", "Every word of the sentence is found at the first try; this is another one."),
+        (f"the {'x' * 101} sat", "Every word that is searched of the sentence is found at the first try; this is"),
+        ("[MASK]", "No word of the sentence is searched; this is another one."),
+    ],
+)
+def test_only_what_is_searched_is_found_at_the_first_try(text, told):
+    assert told in read(opened("tokenization", {}, text))[0]
+
+
+def test_the_vectors_that_stay_without_padding_are_the_other_tokens():
+    said = hear("tokenization", {}, "no no", pad="9")
+    assert "No token attends to padding, so all other vectors are the same as without it" in said
+
+
+def test_of_an_answer_the_axes_of_its_ends_grow_too(folders):
+    says = {name: hear_captions("notation", folders[name]) for name in folders}
+    assert "The token, query and key axes grow with the input" in says["classes"]
+    assert "The token, query, key, start and end axes grow with the input" in says["answers"]
+
+
+def hear_captions(page, model):
+    return read(opened(page, {}, "the cat", model=model, layer="0", head="0"))[0]
+
+
+def test_the_notebooks_cell_prints_as_many_numbers_as_it_would_of_this_sentence():
+    """What it prints in the notebook is 36 numbers, of twelve tokens."""
+    said = hear("documents", {}, "no", token="1")
+    assert "Run here, In [49] prints 18 numbers after it." in said
+
+
+def test_a_logit_is_made_from_what_the_lm_head_makes_of_the_last_vector(rome):
+    scene = Scene(rome, 2, 0, 8)
+    step = next(step for step in find_lesson("words").steps if step.name == "logit")
+    word = int(rome["cls.predictions.decoder[token=8]"].argmax())
+    row, bias = (rome[f"cls.predictions.decoder.{leaf}"] for leaf in (f"weight[vocab={word}]", "bias"))
+    logit, made = float(rome["cls.predictions.decoder"][8, word]), rome["cls.predictions.transform.LayerNorm"][8]
+    assert made @ row + bias[word] == pytest.approx(logit, rel=1e-4)
+    assert abs(rome["encoder.layer.5.output.LayerNorm"][8] @ row + bias[word] - logit) > 1  # of the last vector itself
+    assert "The LM head makes another vector of the last one, 384 numbers" in fill(
+        step.text, work_out("words", step, scene).numbers
+    )
+
+
+def test_without_the_residual_what_a_token_takes_from_itself_is_left_of_it(rome):
+    """Where a head of the last layer looks at the token itself, what the layers before had made of it comes through."""
+    cut = {"encoder.layer.5.attention.output.residual": Rule("no-residual")}
+    own = {f"encoder.layer.5.attention.self.probs[head={head},query=8,key=8]": 0.0 for head in range(12)}
+    shares = [rome.with_changes(changes)["cls.predictions.probs"][8] for changes in (cut, {**cut, **own})]
+    assert np.abs(shares[0] - shares[1]).max() > 0.01
+    step = next(step for step in find_lesson("layer").steps if step.name == "skip")
+    assert all("is gone" not in option.right for option in step.ask.options)
+
+
+def test_the_menu_of_pages_speaks_of_one_head_as_of_one(folders, rome):
+    lines = {name: [site.get_page(page).line for page in ("attention_output", "heads")] for name in ("one", "many")}
+    counted = {"one": count(look(bv.run(bv.load_model(folders["classes"]), "the cat"))), "many": count(look(rome))}
+    said = {name: [line.format_map(counted[name]) for line in each] for name, each in lines.items()}
+    assert said == {
+        "one": ["brought home by 1 head", "the work of 1 head"],
+        "many": ["brought home by 12 heads", "the work of 72 heads"],
+    }
+
+
 def test_one_head_has_its_worth_below_it(folders):
     said = hear("heads", {}, "rome", model=folders["classes"], layer="0", head="0")
     assert "below it, what it is worth to" in said and "below each" not in said
@@ -82,6 +152,16 @@ def test_the_drawer_calls_classes_by_their_names(folders):
     walk = f"classifier.probs[label={int(shares.argmin())}]"
     said = hear("", {}, "the cat", model=folders["classes"], layer="0", head="0", walk=walk)
     assert f"Class probability, class {least}" in said and f"larger than “{most}”" in said
+
+
+def test_the_drawer_calls_what_the_next_sentence_is_alike_in_one_sentence(rome):
+    """“B follows A” is no “follows” beside “B is a random sentence”."""
+    shares = rome["cls.seq_relationship.probs"]
+    names = "B follows A", "B is a random sentence"
+    for i in range(2):
+        said = hear("", {}, "When in Rome, do as the [MASK] do.", walk=f"cls.seq_relationship.probs[relation={i}]")
+        both = [said.index(f"“{name}”") for name in names]
+        assert (both[i] < both[1 - i]) and f"“{names[i]}” gets" in said, shares
 
 
 def test_the_drawer_says_of_an_answer_from_where_to_where(folders):

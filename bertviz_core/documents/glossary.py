@@ -46,7 +46,7 @@ GLOSSARY: dict[str, str] = {
     "LayerNorm": "Brings a vector to mean 0 and variance 1, then scales it by γ and shifts it by β.",
     "feed-forward network": "Two linear layers with an activation function between them, applied to each token alone.",
     "neuron": "One component inside the feed-forward network: a weighted sum, then the activation function.",
-    "activation function": "A simple curved function, such as GELU or ReLU, applied to each number.",
+    "activation function": "A simple function that is no straight line, such as GELU or ReLU, applied to each number.",
     "pre-activation": "A neuron's weighted sum plus its bias, before the activation function.",
     "GELU": "BERT's activation function: a large number passes whole, a negative one is cut to between −0.17 and 0.",
     # what comes out

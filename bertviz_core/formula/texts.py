@@ -56,6 +56,11 @@ def write_count(amount: int, one: str, many: str = "") -> str:
     return f"{amount:,} {one if amount == 1 else many or f'{one}s'}"
 
 
+def name_one(noun: str) -> str:
+    """One of something: `a query`, `an attention output`, `an LM head`."""
+    return f"{'an' if noun[:1].lower() in set('aeiou') or noun.startswith('LM ') else 'a'} {noun}"
+
+
 def write_ordinal(n: int) -> str:
     """A place as a word: 1st, 22nd, 113th."""
     ending = "th" if n // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")

@@ -78,7 +78,7 @@ def _judge_root(view: View) -> _Card:
 def _judge_epsilon(view: View) -> _Card:
     seen = slips.measure_printed_epsilon(view.trace)
     why = (
-        f"In [49] prints {seen.count} numbers after it. They change by up to {format_number(seen.largest)}, "
+        f"Run here, In [49] prints {seen.count} numbers after it. They change by up to {format_number(seen.largest)}, "
         f"{_tell_changed(seen)} in the printed digits."
     )
     return _Card("One ε for another", "001, In [46]", "10⁻⁵", "10⁻¹²", why)

@@ -14,10 +14,10 @@ from bertviz_core.documents import DOCUMENTS
 from bertviz_core.documents.names import SOURCES
 from bertviz_core.figures.bars import draw_counts
 from bertviz_core.figures.heatmap import Side, draw_heatmap
-from bertviz_core.formula.dims import AXES, CONCAT, HEAD, HEAD_DIM
+from bertviz_core.formula.dims import AXES, CONCAT, HEAD, HEAD_DIM, TOKEN_AXES
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import INPUT, NORM, PARAMETER
-from bertviz_core.formula.texts import write_count
+from bertviz_core.formula.texts import join_words, write_count
 from bertviz_core.ui.frame import site, style, url
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.view import View
@@ -56,6 +56,7 @@ def show_differences() -> None:
 def show_lengths(view: View) -> Derived:
     """How long every axis is in this pass, as a chart."""
     found = {name: size for name in AXES if (size := _find_length(view, name))}
+    growing = join_words([name for name in found if name in TOKEN_AXES])
     return Derived(
         "axis-lengths",
         "Length of every axis in this forward pass",
@@ -64,7 +65,7 @@ def show_lengths(view: View) -> Derived:
             "the config and the input",
             NORM,
             rf"{CONCAT.latex} = {HEAD.latex} \cdot {HEAD_DIM.latex}",
-            "All shapes use these names. The token, query and key axes grow with the input; all "
+            f"All shapes use these names. The {growing} axes grow with the input; all "
             "others are fixed by the model. The concatenated heads have heads × components per head.",
             worked=rf"{CONCAT.latex} = {found[HEAD.name]} \cdot {found[HEAD_DIM.name]} = {found[CONCAT.name]}",
         ),

@@ -54,13 +54,13 @@ def show_export(view: View) -> None:
 
 def _describe(view: View) -> str:
     if view.trace.model.name == BUNDLED:
-        where = f"Both read `{WEIGHTS}`: save the weights in the same folder."
+        where = f"Both read `{WEIGHTS}`: save the weights in the same folder. Both need"
     else:
         where = (
             "The notebook reads the folder that you named, or downloads the model from the Hugging Face hub with "
-            f"`huggingface_hub`. The script reads `{WEIGHTS}`: put the model's weights beside it."
+            f"`huggingface_hub`. The script reads `{WEIGHTS}`: put the model's weights beside it. Besides, both need"
         )
-    return f"{where} Both need `torch` and `safetensors`, nothing else."
+    return f"{where} `torch` and `safetensors`, nothing else."
 
 
 def _show_download(label: str, make: Callable[[], bytes | BufferedReader], file: str, mime: str) -> None:

@@ -121,7 +121,17 @@ def _choose_word(view: View, searched: list[Word], asked: str) -> tuple[Word | N
     if not words:
         return (searched or [None])[0], "Nothing of what was typed is searched."
     word = max(words, key=lambda word: len(word.searches))
-    return word, "" if asked else "Every word of the sentence is found at the first try; this is another one."
+    return word, "" if asked else f"{_tell_found(view)}; this is another one."
+
+
+def _tell_found(view: View) -> str:
+    """What can be said of a sentence none of whose searches rejects anything: of a word that is too long there is no
+    search, and it is unknown."""
+    words = [word for record in _make_records(view) for word in record.words if not word.is_special]
+    if not any(word.searches for word in words):
+        return "No word of the sentence is searched"
+    every = "Every word" if all(word.searches for word in words) else "Every word that is searched"
+    return f"{every} of the sentence is found at the first try"
 
 
 def _tell_pieces(word: Word) -> str:

@@ -112,7 +112,7 @@ def _write_story(view: View, size: int) -> str:
     ends = (
         "But as changed, not all attention weights on padding are 0."
         if is_attended(view.trace, range(size, len(view.trace.tokens)))
-        else "No token attends to padding, and its vectors are the same as without padding, except for rounding."
+        else "No token attends to padding, so all other vectors are the same as without it, except for rounding."
     )
     scores = SELF_ATTENTION.in_layer(chosen.layer).enter("scores").fix(head=chosen.head, query=chosen.token)
     comes = (

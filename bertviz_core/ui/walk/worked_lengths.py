@@ -16,7 +16,7 @@ from bertviz_core.formula.dims import AXES
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_short
 from bertviz_core.formula.steps import ATTENTION, VALUE
 from bertviz_core.formula.tex import bracket_negative
-from bertviz_core.formula.texts import name_token, write_count
+from bertviz_core.formula.texts import name_one, name_token, write_count
 from bertviz_core.programs.names import ATTENTION_WEIGHTS, VALUES
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.walk import card
@@ -59,7 +59,7 @@ def _work_out_length(trace: Trace, row: Address) -> WorkedOut:
     ]
     heading = f"Made from {write_count(len(squares), 'square')}, largest first"
     return WorkedOut(
-        f"Length of a {find_noun(row.path).word}",
+        f"Length of {name_one(find_noun(row.path).word)}",
         kind,
         format_number(number),
         "",

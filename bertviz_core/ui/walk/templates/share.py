@@ -136,6 +136,8 @@ def _name_other(trace: Trace, axis: str, i: int) -> str:
         return f"to {name_token(trace.tokens, i)}"
     if axis in TOKEN_AXES:
         return name_token(trace.tokens, i)
+    if axis == RELATION.name:
+        return f"“{RELATIONS[i]}”"
     return f"“{card.name_place(trace, axis, i)}”"
 
 
