@@ -14,10 +14,7 @@ from bertviz_core.lessons.handout import Handout, write_handout
 from bertviz_core.lessons.marking import fill, tell_right, work_out
 from bertviz_core.lessons.scene import Scene
 from bertviz_core.tracing.rewrites import Rule
-from bertviz_core.ui.frame import site
-from bertviz_core.ui.frame.pages_menu import count
 from bertviz_core.ui.frame.resources import get_findings
-from tests.canvas import look
 from tests.factory import random_checkpoint
 from tests.lessons.test_handout import read_sheets
 from tests.menus import code_open, read_plain  # noqa: F401 - opened for the whole module
@@ -130,14 +127,11 @@ def test_without_the_residual_what_a_token_takes_from_itself_is_left_of_it(rome)
     assert all("is gone" not in option.right for option in step.ask.options)
 
 
-def test_the_menu_of_pages_speaks_of_one_head_as_of_one(folders, rome):
-    lines = {name: [site.get_page(page).line for page in ("attention_output", "heads")] for name in ("one", "many")}
-    counted = {"one": count(look(bv.run(bv.load_model(folders["classes"]), "the cat"))), "many": count(look(rome))}
-    said = {name: [line.format_map(counted[name]) for line in each] for name, each in lines.items()}
-    assert said == {
-        "one": ["brought home by 1 head", "the work of 1 head"],
-        "many": ["brought home by 12 heads", "the work of 72 heads"],
-    }
+def test_what_a_download_needs_besides_is_said_beside_what_the_notebook_downloads_with(folders):
+    told = "`torch` and `safetensors`, nothing else."
+    assert f"Both need {told}" in read(opened("", {}, "the cat"))[0]
+    said = hear_captions("", folders["classes"])
+    assert "`huggingface_hub`" in said and f"Besides, both need {told}" in said and "Both need" not in said
 
 
 def test_one_head_has_its_worth_below_it(folders):
