@@ -14,6 +14,8 @@ from bertviz_core.programs import DOCUMENT_PROGRAMS
 from bertviz_core.programs.bert import ALL_HEADS, MOST_HEADS, write_bert
 from bertviz_core.ui import views
 from bertviz_core.ui.panels.formula_line import render_letters
+from bertviz_core.ui.views.formulas import render_step
+from tests.canvas import look
 
 RECORDS = Path(__file__).parent / "recorded"
 VIEWS = Path(views.__file__).parent
@@ -136,3 +138,14 @@ def test_no_formula_that_the_table_has_rows_for_is_gone(programs):
         "Ki,",
         "Vi,",
     ]  # shown in place of Q
+
+
+def test_every_row_of_formulas_says_what_its_letters_mean(rome):
+    view = look(rome)
+    for step in rome.program.steps:
+        if step.layer in (None, 0, 2):
+            row = render_step(view, step)
+            told = re.findall(r"<dt>(.*?)</dt><dd>(.+?)</dd>", row.partition('<dl class="bv-letters">')[2])
+            letters = [write_letter(letter) for letter in explain_letters(view.typeset(step), rome.program)]
+            assert [name for name, _ in told[:-1]] == letters and letters, step.address
+            assert all(said for _, said in told) and told[-1][0] == "›"

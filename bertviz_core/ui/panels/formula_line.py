@@ -15,7 +15,7 @@ from bertviz_core.formula.steps import Program
 
 _TITLE = re.compile(r"(\b(?:19|20)\d\d), [A-Z][^,;]*(?=, (?:eq|sec|fig)\.|;|$)")  # behind the year
 
-_WORKED = "A click works it out with numbers"
+WORKED = "A click works it out with numbers"
 
 
 def show_formula(tex: str, key: str, program: Program, source: str = "", cell: Address | None = None) -> None:
@@ -30,9 +30,9 @@ def show_formula(tex: str, key: str, program: Program, source: str = "", cell: A
     except ValueError:  # it has signs that only KaTeX knows
         _typeset(line, key, source)
         return
-    letters = render_letters(explain_letters(line, program), _WORKED if cell else "")
+    letters = render_letters(explain_letters(line, program), WORKED if cell else "")
     if cell:
-        does = f'data-cell="{escape(str(cell))}" aria-description="{_WORKED}"'
+        does = f'data-cell="{escape(str(cell))}" aria-description="{WORKED}"'
         symbols = f'<button class="bv-worked" {does}>{symbols}</button>'
     st.html(
         f'<div class="bv-formula-line" data-tex="{escape(line)}"><span class="bv-symbols">{symbols}</span>'

@@ -12,6 +12,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.claims import Claim, Said, say
+from bertviz_core.analysis.letters import explain_letters
 from bertviz_core.analysis.ranking import MASKED, find_limit, find_strongest
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.step_counts import StageCounts, draw_step_counts
@@ -25,7 +26,7 @@ from bertviz_core.ui.frame.cell_names import shorten
 from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
-from bertviz_core.ui.panels.formula_line import render_symbols
+from bertviz_core.ui.panels.formula_line import WORKED, render_letters, render_symbols
 from bertviz_core.ui.panels.panel import choose_cell, format_shape, write_value
 from bertviz_core.ui.panels.passes import show_passes_chart
 from bertviz_core.ui.panels.put import tell_meaning
@@ -120,7 +121,7 @@ def show_steps(view: View) -> None:
                 for stage, steps in part:
                     with st.container(key=f"stage-{steps[0].address}", gap=None, border=True):
                         _show_stage(view, stage)
-                        st.html(f'<div class="bv-rows">{"".join(_render_step(view, step) for step in steps)}</div>')
+                        st.html(f'<div class="bv-rows">{"".join(render_step(view, step) for step in steps)}</div>')
 
 
 def _find_cut(heights: Sequence[float]) -> int:
@@ -150,9 +151,9 @@ def _choose(view: View, step: Step) -> Address:
     return choose_cell(view, place, at)
 
 
-def _render_step(view: View, step: Step) -> str:
+def render_step(view: View, step: Step) -> str:
     """A formula, what it means, its numbers at the chosen token, one after the other on the last axis, and the
-    strongest of them, which a click works out."""
+    strongest of them, which a click works out; what the letters mean while the formula is pointed at."""
     cell = _choose(view, step)
     axis, _ = cell.index[-1]
     row = view.trace[cell.without(axis)]
@@ -161,9 +162,11 @@ def _render_step(view: View, step: Step) -> str:
     strip = draw_thumbnail(seen[None], view.colors, step.kind, end=find_limit(row))
     drawn = f"{axis} 0 to {len(part) - 1}{f' of {len(row):,}' if len(row) > len(part) else ''}"
     told = f"{step.address} {format_shape(view.trace, cell.whole)}; {shorten(view.trace, cell)}; drawn: {drawn}"
+    tex, title = view.typeset(step), f'title="{escape(told)}"'
     return (
-        f'<button class="bv-row" data-cell="{escape(str(cell))}" title="{escape(told)}">'
-        f"{render_symbols(view.typeset(step))}<span>{escape(tell_meaning(view, cell.whole, step), quote=False)}</span>"
-        f'<img src="{strip}" alt="" style="width: {min(100, 100 * len(part) / _STRIP):.0f}%">'
-        f"<b>{write_value(view, cell)}</b></button>"
+        f'<div class="bv-step"><button class="bv-row" data-cell="{escape(str(cell))}">'
+        f"{render_symbols(tex)}<span {title}>{escape(tell_meaning(view, cell.whole, step), quote=False)}</span>"
+        f'<img src="{strip}" alt="" {title} style="width: {min(100, 100 * len(part) / _STRIP):.0f}%">'
+        f"<b {title}>{write_value(view, cell)}</b></button>"
+        f"{render_letters(explain_letters(tex, view.trace.program), WORKED)}</div>"
     )
