@@ -16,6 +16,7 @@ from bertviz_core.formula.shapes import Lookup
 from bertviz_core.formula.steps import Step, walk_nodes
 from bertviz_core.programs.bert import TOKEN_IDS
 from bertviz_core.tracing.doubled import Doubled, list_ancestors
+from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.trace import Trace
 
 STEPS, MOST_STEPS = 64, 4096  # points on the way, each in the middle of its stretch
@@ -25,10 +26,17 @@ _PIECE = 150_000  # of those, where others wait for their turn
 
 @dataclass(frozen=True, eq=False)
 class Gradients:
-    """parts: (token,) amounts; difference: what they should add up to: the number less that of the baseline."""
+    """moved: (token, hidden) how far each embedding lies from [MASK]'s; slopes: the mean gradient on the way there;
+    difference: what the parts should add up to: the number less that of the baseline."""
 
-    parts: np.ndarray
+    moved: np.ndarray
+    slopes: np.ndarray
     difference: float
+
+    @property
+    def parts(self) -> np.ndarray:
+        """(token,) amounts."""
+        return (self.moved * self.slopes).sum(axis=-1)
 
 
 def integrate_gradients(trace: Trace, weights: Mapping[Address, float], steps: int = STEPS) -> Gradients:
@@ -51,7 +59,7 @@ def integrate_each(
 ) -> Generator[tuple[float, Gradients | None]]:
     """The same piece by piece: how much is done, and at last what was found. at_once: numbers of one tensor, as many
     points as that make a piece."""
-    words = _find_words(trace)
+    words = find_words(trace)
     mask = trace.model.tokenizer.mask_id
     if mask is None:
         raise InputError("This checkpoint's vocabulary has no mask token to begin from. Choose another method.")
@@ -66,11 +74,12 @@ def integrate_each(
         if done < len(pieces):
             yield done / len(pieces), None
     ends = way.read(torch.stack([base, here])).detach()
-    yield 1.0, Gradients(((here - base) * slope / steps).sum(dim=-1).numpy(), float(ends[1] - ends[0]))
+    moved, mean = (lock(each.numpy()) for each in (here - base, slope / steps))
+    yield 1.0, Gradients(moved, mean, float(ends[1] - ends[0]))
 
 
-def _find_words(trace: Trace) -> Step:
-    """The step that looks up a row for each token's id."""
+def find_words(trace: Trace) -> Step:
+    """The step that looks up a row for each token's id. Raises InputError where there is none."""
     for step in trace.program.steps:
         if isinstance(step.expr, Lookup) and step.expr.ids == _ids(trace):
             return step

@@ -9,7 +9,7 @@ import numpy as np
 
 from bertviz_core.analysis.attribution import COMPLETE, Question
 from bertviz_core.analysis.carried import carry_forward, read_carried
-from bertviz_core.analysis.gradients import integrate_each
+from bertviz_core.analysis.gradients import Gradients, integrate_each
 from bertviz_core.errors import InputError
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.readonly import lock
@@ -22,14 +22,21 @@ MOST_TOKENS = 40  # of a sentence that pages take apart in these ways unasked
 class Methods:
     """What is known by now.
 
-    lengths: by layer, (token, source) of the parts of each token's vector, the biases' last; gradients: (token,); gap:
-    by how much their sum misses what it explains, as a part of that.
+    lengths: by layer, (token, source) of the parts of each token's vector, the biases' last; gradients: with all that
+    their parts are made from.
     """
 
     lengths: tuple[np.ndarray, ...] = ()
-    gradients: np.ndarray | None = None
-    gap: float = 0.0
+    gradients: Gradients | None = None
     refused: str = ""
+
+    @property
+    def gap(self) -> float:
+        """By how much the gradients' sum misses what it explains, as a part of that."""
+        if self.gradients is None:
+            return 0.0
+        gap = abs(float(self.gradients.parts.sum()) - self.gradients.difference)
+        return gap / abs(self.gradients.difference) if self.gradients.difference else float(gap > 0)
 
     @property
     def complete(self) -> bool:
@@ -52,9 +59,7 @@ def try_methods(trace: Trace, question: Question) -> Generator[tuple[float, Meth
     try:
         for part, gradients in integrate_each(trace, question.weights):
             if gradients is not None:
-                gap = abs(float(gradients.parts.sum()) - gradients.difference)
-                share = gap / abs(gradients.difference) if gradients.difference else float(gap > 0)
-                found = replace(found, gradients=lock(gradients.parts), gap=share)
+                found = replace(found, gradients=gradients)
             yield 0.3 + 0.7 * part, found
     except InputError as error:
         yield 1.0, replace(found, refused=str(error))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from bertviz_core.analysis.carried import carry_on, list_carried, read_carried
 from bertviz_core.analysis.layers import list_stages
@@ -21,7 +22,7 @@ from bertviz_core.tracing.doubled import Doubled
 from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.trace import Trace
 
-_ADDED, _GIVEN = Leaf("attention.output.dense"), Leaf("attention.output.LayerNorm")
+ADDED, GIVEN = Leaf("attention.output.dense"), Leaf("attention.output.LayerNorm")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,16 +40,23 @@ class Readings:
 
 
 def read_attention(trace: Trace, layer: int, doubled: Doubled | None = None) -> Readings:
-    """A layer's three readings. doubled: the pass as `read_carried` gives it, if at hand.
+    """A layer's three readings. doubled: the pass as `read_carried` gives it, if at hand."""
+    parts = carry_block(trace, layer, doubled).values()
+    lengths = (torch.linalg.vector_norm(each[:-1], dim=-1).T.numpy() for each in parts)
+    weights = trace[ATTENTION_WEIGHTS.in_layer(layer)].mean(axis=0, dtype=np.float64)
+    return Readings(*map(lock, (weights, *lengths)))
+
+
+def carry_block(trace: Trace, layer: int, doubled: Doubled | None = None) -> dict[str, Tensor]:
+    """What each token brings to a layer's attention block: the parts, (source, token, hidden), the biases' last, of
+    what attention adds, and of what the block gives; by address, in this order.
 
     Raises InputError for a text of more than `carried.MOST_TOKENS` tokens, and for a program whose layers have other
     parts.
     """
-    values, added, given = (leaf.in_layer(layer).path for leaf in (VALUES, _ADDED, _GIVEN))
+    values, added, given = (leaf.in_layer(layer).path for leaf in (VALUES, ADDED, GIVEN))
     if not list_carried(trace.program).keys() >= {values, added, given}:
         raise InputError("This program's layers have no values and LayerNorm to weigh by. Choose the program bert.")
     starts = {list_stages(trace)[layer].path: 0, values: 1}
     parts = dict(carry_on(doubled or read_carried(trace), starts, {added, given}))
-    lengths = (torch.linalg.vector_norm(parts[address][:-1], dim=-1).T.numpy() for address in (added, given))
-    weights = trace[ATTENTION_WEIGHTS.in_layer(layer)].mean(axis=0, dtype=np.float64)
-    return Readings(*map(lock, (weights, *lengths)))
+    return {address: parts[address] for address in (added, given)}

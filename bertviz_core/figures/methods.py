@@ -10,6 +10,8 @@ import numpy as np
 from bertviz_core.figures.base import SANS, Chart, Spec, set_font, write_text
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.texts import Rich
+from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import PREDICTION
 
 _ROW, _AROUND, _RIGHT = 20, 66, 50  # pixels
@@ -18,7 +20,8 @@ _ROW, _AROUND, _RIGHT = 20, 66, 50  # pixels
 def draw_methods(
     amounts: np.ndarray, names: Sequence[str], tokens: Sequence[str], orders: Sequence[str], colors: Palette
 ) -> Chart:
-    """(method, token) amounts, NaN where there are none; orders: how near each method's order is to the first one's."""
+    """(method, token) amounts, NaN where there are none, which pointing tells; orders: how near each method's order is
+    to the first one's."""
     ends = np.nanmax(np.abs(np.nan_to_num(amounts)), axis=1, keepdims=True)
     chart = draw_heatmap(
         amounts / np.where(ends == 0, 1, ends),
@@ -35,4 +38,9 @@ def draw_methods(
     texts: list[Spec] = [write_text("order", 1, 1, quiet, yref="paper", yanchor="bottom", yshift=2, **place)]
     texts += [write_text(text, 1, i, set_font(colors.text), **place) for i, text in enumerate(orders) if text]
     layout = {**chart.layout, "annotations": texts, "margin": {**chart.layout["margin"], "r": _RIGHT}}
-    return replace(chart, traces=({**cells, "showscale": False, "xgap": 2, "ygap": 2},), layout=layout)
+    told = {
+        "text": [[format_number(float(x)) if np.isfinite(x) else "" for x in row] for row in amounts],
+        "hovertemplate": Rich("%{y}, %{x}: <b>%{text}</b><extra></extra>"),
+        "hoverongaps": False,
+    }
+    return replace(chart, traces=({**cells, "showscale": False, "xgap": 2, "ygap": 2, **told},), layout=layout)

@@ -11,28 +11,30 @@ from bertviz_core.analysis.agreement import correlate_ranks
 from bertviz_core.analysis.attribution import Question, read_measure
 from bertviz_core.analysis.labels import name_tokens
 from bertviz_core.analysis.layers import roll_out_attention
-from bertviz_core.analysis.methods import MOST_TOKENS, Methods, list_outputs, try_methods
+from bertviz_core.analysis.methods import MOST_TOKENS, Methods, list_outputs
 from bertviz_core.analysis.targets import name_target
-from bertviz_core.analysis.value_weighted import read_attention
-from bertviz_core.errors import InputError
+from bertviz_core.analysis.value_weighted import ADDED, GIVEN, read_attention
 from bertviz_core.figures.inside import draw_inside
 from bertviz_core.figures.methods import draw_methods
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent, write_fixed
 from bertviz_core.formula.steps import NORM, PREDICTION
+from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.sharing.findings import Found
 from bertviz_core.ui.frame import state, url
 from bertviz_core.ui.frame.chart import show_chart
-from bertviz_core.ui.frame.findings import Wanted, show_finding, tell_progress
+from bertviz_core.ui.frame.findings import show_finding, tell_progress
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.passes import tell_pass
-from bertviz_core.ui.views.where_from_carried import ask_measured
-from bertviz_core.ui.views.where_from_question import read_question
-from bertviz_core.ui.walk.origin import find_origins_of
+from bertviz_core.ui.views.where_from_question import pick_part, read_question
+from bertviz_core.ui.walk.origin import ask_hidden, ask_methods, find_origins_of
 from bertviz_core.ui.walk.worked_components import LENGTH
+from bertviz_core.ui.walk.worked_flow import AVERAGED, BROUGHT, ROLLOUT
+from bertviz_core.ui.walk.worked_methods import FALL, INTEGRATED
+from bertviz_core.ui.walk.worked_parts import PART
 
 _ROLL_OUT = "roll-out"  # its row
 _AFTER = Key("after", -1)  # the layer after which the lengths are looked at
@@ -40,31 +42,19 @@ _LENGTHS = r"x_i = \sum_j x_{i,j} + b_i, \quad \lVert x_{i,j} \rVert"
 _ORDERS = r"\rho = \mathrm{corr}(\mathrm{rank}\, m_j, \mathrm{rank}\, \Delta_j)"
 
 
-def ask_methods(view: View) -> Wanted[Methods] | None:
-    """The finding that both cards wait for; None of what is too long, or cannot be taken apart."""
-    question = read_question(view)
-    if len(view.trace.tokens) > MOST_TOKENS:
-        return None
-    try:
-        find_origins_of(view.trace, question)
-    except InputError:
-        return None
-    name = ("methods", question.target, question.against)
-    return Wanted(name, view.trace, partial(try_methods, view.trace, question))
-
-
 def tell_missing(view: View) -> str:
     """Why neither card is shown; nothing where both are."""
     if view.outcome.compared:
         return "Lengths after each layer and other methods are shown of one pass: choose Before or After."
-    if ask_methods(view) is None:
+    if ask_methods(view.trace, read_question(view)) is None:
         return f"Lengths after each layer and other methods are shown of texts up to {MOST_TOKENS} tokens."
     return ""
 
 
 def show_methods(view: View) -> None:
     """The methods of the field beside hiding; nothing where they are not asked."""
-    asked, question = ask_methods(view), read_question(view)
+    question = read_question(view)
+    asked = ask_methods(view.trace, question)
     if asked is None:
         return
     heading = Heading("Methods compared", "how near to hiding’s order", _ORDERS, "Spearman 1904")
@@ -75,13 +65,14 @@ def show_methods(view: View) -> None:
 def list_amounts(view: View, question: Question, found: Methods) -> dict[str, np.ndarray]:
     """(token,) of every method by its name, as far as it is known; NaN where it has none."""
     trace, token, count = view.trace, question.token, len(view.trace.tokens)
-    last = read_attention(trace, trace.model.config.num_hidden_layers - 1)
+    layers = trace.model.config.num_hidden_layers
+    last = read_attention(trace, layers - 1)
     nothing = np.full(count, np.nan)
-    lengths = found.lengths[-1][token][:-1] if len(found.lengths) == trace.model.config.num_hidden_layers else nothing
+    lengths = measure_shares(found.lengths[-1])[token][:-1] if len(found.lengths) == layers else nothing
     return {
         "hidden": _read_falls(view, question, count),
         "parts": find_origins_of(trace, question).parts.parts,
-        "gradients": found.gradients if found.gradients is not None and found.complete else nothing,
+        "gradients": found.gradients.parts if found.gradients is not None and found.complete else nothing,
         "length": lengths,
         "attention": last.weights[token],
         "· value, W": last.values[token],
@@ -90,9 +81,33 @@ def list_amounts(view: View, question: Question, found: Methods) -> dict[str, np
     }
 
 
+def find_cells(view: View, question: Question) -> list[str]:
+    """The addresses of every method's amounts, in the same order, in which {x} stands for the token."""
+    trace, token = view.trace, question.token
+    last = trace.model.config.num_hidden_layers - 1
+    pair = f"[query={token},key={{x}}]"
+    weights = ATTENTION_WEIGHTS.in_layer(last).path
+    source = f"[token={token},source={{x}}]"
+    return [
+        pick_part(question, FALL, "source={x}"),
+        pick_part(question, PART, "source={x}"),
+        pick_part(question, INTEGRATED, "source={x}"),
+        f"{list_outputs(trace)[-1]}.{LENGTH}{source}",
+        f"{weights}.{AVERAGED}{pair}",
+        f"{ADDED.in_layer(last).path}.{BROUGHT}{source}",
+        f"{GIVEN.in_layer(last).path}.{BROUGHT}{source}",
+        f"{weights}.{ROLLOUT}{pair}",
+    ]
+
+
+def measure_shares(lengths: np.ndarray) -> np.ndarray:
+    """(token, source) lengths as shares of all those of a token."""
+    return lengths / (lengths.sum(axis=1, keepdims=True) + 1e-300)
+
+
 def _read_falls(view: View, question: Question, count: int) -> np.ndarray:
     """(token,) by how much the number falls, where that is known."""
-    asked = ask_measured(view)
+    asked = ask_hidden(view.trace, question, find_origins_of(view.trace, question).parts.parts)
     found = asked.look() if asked else None
     falls, now = np.full(count, np.nan), read_measure(view.trace, question)
     for i, left in ((found.value if found else None) or {}).items():
@@ -108,6 +123,7 @@ def _draw_methods(view: View, question: Question, found: Found[Methods]) -> None
     orders = [correlate_ranks(hidden, other) for other in others]
     texts = dict(zip(amounts, ("", *("" if order is None else write_fixed(order, 2) for order in orders)), strict=True))
     chart = draw_methods(rows, list(amounts), name_tokens(view.trace), list(texts.values()), view.colors)
+    chart = chart.offer(find_cells(view, question))
     show_chart(chart, "methods", f"What each method says of each token, for {name_target(view.trace, question.target)}")
     told = (_tell_gradients(found), _tell_roll_out(texts[_ROLL_OUT]), tell_progress(found, "the other methods"))
     st.caption(f"{tell_pass(view)}Each row has its own scale. {' '.join(filter(None, told))}")
@@ -138,7 +154,7 @@ def _tell_gradients(found: Found[Methods]) -> str:
 
 def show_inside(view: View) -> None:
     """Who is in whom, by length; nothing where that is not asked."""
-    asked = ask_methods(view)
+    asked = ask_methods(view.trace, read_question(view))
     if asked is None:
         return
     layers = view.trace.model.config.num_hidden_layers
@@ -158,8 +174,8 @@ def show_inside(view: View) -> None:
 def _draw_inside(view: View, after: int, where: Address, found: Found[Methods]) -> None:
     lengths, tokens = (found.value or Methods()).lengths, name_tokens(view.trace)
     if after < len(lengths):
-        shares = lengths[after] / (lengths[after].sum(axis=1, keepdims=True) + 1e-300)
-        chart = draw_inside(shares, tokens, [*tokens, "biases"], read_question(view).token, view.colors)
+        shares, own = measure_shares(lengths[after]), read_question(view).token
+        chart = draw_inside(shares, tokens, [*tokens, "biases"], own, view.colors)
         chart = chart.offer(f"{where}.{LENGTH}[token={{y}},source={{x}}]")
         show_chart(chart, "inside", f"How much of each token's vector came from which token, after layer {after}")
     st.caption(

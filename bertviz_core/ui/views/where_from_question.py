@@ -9,6 +9,7 @@ from bertviz_core.analysis.targets import list_rivals, list_targets, name_target
 from bertviz_core.ui.frame import state, url
 from bertviz_core.ui.frame.keys import ORIGIN_OF, Key
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.walk.worked_parts import find_part
 
 INSTEAD = Key("instead", "")  # the address of another number of the same head, which is taken off
 
@@ -33,6 +34,12 @@ def read_question(view: View) -> Question:
 def name_kind(question: Question) -> str:
     """What is taken apart: a lead, a logit, or another number."""
     return "lead" if question.against else "number" if "hidden" in question.target.at else "logit"
+
+
+def pick_part(question: Question, leaf: str, more: str) -> str:
+    """One address for many parts of the number, as the browser completes it: `…[token=8,vocab=7,source={x}]`."""
+    where = str(find_part(question, leaf))
+    return f"{where.rstrip(']')},{more}]"
 
 
 def _settle(key: Key[str], text: str) -> None:

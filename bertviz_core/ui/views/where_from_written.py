@@ -15,10 +15,9 @@ from bertviz_core.formula.texts import write_count
 from bertviz_core.ui.frame import site
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Derived, Origin, Second, Values, derived
-from bertviz_core.ui.views.where_from_question import name_kind, read_question
+from bertviz_core.ui.views.where_from_question import name_kind, pick_part, read_question
 from bertviz_core.ui.walk.origin import find_origins_of
 from bertviz_core.ui.walk.worked_components import BLOCK, HEAD
-from bertviz_core.ui.walk.worked_parts import find_part
 
 _FORMULA = r"L = e + \sum_{l,h} a_{l,h} + \sum_l f_l + b"
 _MEASURES = (
@@ -52,11 +51,11 @@ def _show(view: View, question: Question) -> Derived:
     found = find_origins_of(view.trace, question).components
     assert found is not None
     heads = found.heads.sum(axis=-1)
-    layers = range(len(heads))
+    layers, blocks = range(len(heads)), pick_part(question, BLOCK, "layer={n}")
     return Derived(
         "written",
         "Who wrote it",
-        draw_written(heads, _fill(question, HEAD, "layer={y},head={x}"), view.colors),
+        draw_written(heads, pick_part(question, HEAD, "layer={y},head={x}"), view.colors),
         Origin(
             question.target,
             FFN,
@@ -72,17 +71,11 @@ def _show(view: View, question: Question) -> Derived:
         ),
         note=_tell_sum(found),
         beside=Second(
-            draw_written_blocks(found.blocks, _fill(question, BLOCK, "layer={n}"), view.colors, view.colors.cells[FFN]),
+            draw_written_blocks(found.blocks, blocks, view.colors, view.colors.cells[FFN]),
             "What each feed-forward block wrote",
         ),
         sides=(7, 4),
     )
-
-
-def _fill(question: Question, leaf: str, more: str) -> str:
-    """An address as the browser completes it."""
-    where = str(find_part(question, leaf))
-    return f"{where.rstrip(']')},{more}]"
 
 
 def _tell_sum(found: Components) -> str:

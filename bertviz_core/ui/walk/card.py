@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import dropwhile, zip_longest
@@ -14,6 +14,7 @@ import numpy as np
 
 from bertviz_core.analysis.claims import Part, Said
 from bertviz_core.analysis.naming import BOUNDS, find_noun
+from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.formula.numbers import Form, write_column, write_one, write_recorded
@@ -240,3 +241,24 @@ def close_sum(parts: np.ndarray, listed: Sequence[int], columns: int) -> list[Ro
     empty = (Cell("") for _ in range(columns - 2))
     row = Row((Cell(write_count(len(others), "other")), *empty, write_cell(float(others.sum()))), quiet=True)
     return [row] if len(others) else []
+
+
+def list_products(
+    start: Address, write: Callable[[int], Cell], slopes: np.ndarray, terms: np.ndarray, columns: tuple[str, str]
+) -> Table:
+    """A vector's components, each times its slope. write: a component's first factor; columns: of both factors."""
+    order = rank_top(np.abs(terms), ROWS - 2)
+    rows = [
+        Row(
+            (
+                Cell(str(i), start.fix(hidden=i)),
+                write(i),
+                write_cell(float(slopes[i])),
+                write_cell(float(terms[i])),
+            ),
+            float(terms[i]),
+        )
+        for i in order
+    ]
+    heading = f"Made from {write_count(len(terms), 'product')}, largest first"
+    return Table(heading, ("component", *columns, "product"), rows, close_sum(terms, order, 4))

@@ -20,6 +20,7 @@ from bertviz_core.formula.address import Address, Where
 from bertviz_core.tracing.hints import find_meant
 from bertviz_core.ui.frame import choices, site, state, url
 from bertviz_core.ui.frame.bar import NOTHING_BESIDE
+from bertviz_core.ui.frame.findings import look_again
 from bertviz_core.ui.frame.keys import ORIGIN_OF, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.lesson import KEPT, find_answer, find_proposed, is_coming, is_covered
@@ -35,7 +36,7 @@ from bertviz_core.ui.walk.templates.choosing import explain_number
 from bertviz_core.ui.walk.way import is_cell, listen, render_crumbs
 from bertviz_core.ui.walk.what_if_cell import show_button
 from bertviz_core.ui.walk.worked_across import explain_across
-from bertviz_core.ui.walk.worked_number import WorkedOut
+from bertviz_core.ui.walk.worked_number import UnfinishedError, WorkedOut
 from bertviz_core.ui.walk.worked_out import find_worked_out
 
 _ANOTHER = Key("another", "")
@@ -65,6 +66,8 @@ def show_drawer(view: View) -> None:
             _show_told(view, shown, way, own is not None)
         elif shown is not None:
             _show_refused(view, way, shown)
+            if isinstance(shown, UnfinishedError):
+                look_again("drawer")
         else:
             st.html(KEPT if is_coming() and read_number(view.trace) else NOTHING_BESIDE)
         if is_cut():

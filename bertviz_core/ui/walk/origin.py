@@ -8,7 +8,9 @@ from functools import partial
 import numpy as np
 
 from bertviz_core.analysis.attribution import Question, hide_measures, list_unhidden
+from bertviz_core.analysis.methods import MOST_TOKENS, Methods, try_methods
 from bertviz_core.analysis.origins import Origins, find_origins
+from bertviz_core.errors import InputError
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.findings import Wanted
@@ -36,3 +38,14 @@ def ask_hidden(trace: Trace, question: Question, parts: np.ndarray) -> Wanted[Ma
     shown = tuple(i for i in choose_rows(parts) if i in can)
     begin = partial(hide_measures, trace, question, shown)
     return Wanted(("measured", question.target, question.against, shown), trace, begin) if shown else None
+
+
+def ask_methods(trace: Trace, question: Question) -> Wanted[Methods] | None:
+    """The finding: what other methods say of the tokens; None of what is too long, or cannot be taken apart."""
+    if len(trace.tokens) > MOST_TOKENS:
+        return None
+    try:
+        find_origins_of(trace, question)
+    except InputError:
+        return None
+    return Wanted(("methods", question.target, question.against), trace, partial(try_methods, trace, question))

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bertviz_core.errors import AddressError
 from bertviz_core.ui.frame.told import Told
 from bertviz_core.ui.walk.card import Card
 from bertviz_core.ui.walk.line import Line
 
 NOTE = "worked out from the pass, not one of its steps"
+
+
+class UnfinishedError(AddressError):
+    """A number that is being worked out: to be asked for again in a while."""
 
 
 @dataclass(frozen=True, kw_only=True)

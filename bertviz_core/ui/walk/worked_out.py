@@ -30,7 +30,9 @@ from bertviz_core.ui.walk.line import Line
 from bertviz_core.ui.walk.pictures import Piece, draw_angle, draw_waterfall
 from bertviz_core.ui.walk.templates.sums import OUTPUTS
 from bertviz_core.ui.walk.worked_components import COMPONENTS
+from bertviz_core.ui.walk.worked_flow import FLOW
 from bertviz_core.ui.walk.worked_lengths import LENGTHS
+from bertviz_core.ui.walk.worked_methods import METHODS
 from bertviz_core.ui.walk.worked_number import NOTE, WorkedOut
 from bertviz_core.ui.walk.worked_parts import PARTS
 
@@ -348,5 +350,5 @@ def _take_projected(trace: Trace, row: Address, name: str) -> Compared:
     )
 
 
-_MAKERS = {ENTROPY: _work_out_entropy, COSINE: _work_out_cosine, ANGLE: _work_out_angle, **LENGTHS}
-_OF_PARTS = {**PARTS, **COMPONENTS}
+_MAKERS = {ENTROPY: _work_out_entropy, COSINE: _work_out_cosine, ANGLE: _work_out_angle, **LENGTHS, **FLOW}
+_OF_PARTS = {**PARTS, **COMPONENTS, **METHODS}

@@ -110,7 +110,13 @@ def _work_out_part(view: View, of: Address) -> WorkedOut:
         unit="",
         card=Card(
             say(_tell_part(trace, place.question, found.parts, j), _tell_hidden(trace, place, found)),
-            _list_products(trace, start, found.slopes[j], terms),
+            card.list_products(
+                start,
+                lambda i: card.number(trace, start.fix(hidden=i)),
+                found.slopes[j],
+                terms,
+                ("starts as", "counts"),
+            ),
             draw_terms(terms, None),
             f"x: what {name} starts as; s: how much of it arrives: {_HELD}",
         ),
@@ -171,24 +177,6 @@ def write_measure(trace: Trace, question: Question, measure: float) -> Part:
     if question.against is None and find_shares(trace, question.target) is not None:
         return Part(float(np.exp(measure)), format_percent)
     return Part(measure, format_short)
-
-
-def _list_products(trace: Trace, start: Address, slopes: np.ndarray, terms: np.ndarray) -> Table:
-    order = rank_top(np.abs(terms), _ROWS)
-    rows = [
-        Row(
-            (
-                Cell(str(i), start.fix(hidden=i)),
-                card.number(trace, start.fix(hidden=i)),
-                card.write_cell(float(slopes[i])),
-                card.write_cell(float(terms[i])),
-            ),
-            float(terms[i]),
-        )
-        for i in order
-    ]
-    heading = f"Made from {write_count(len(terms), 'product')}, largest first"
-    return Table(heading, ("component", "starts as", "counts", "product"), rows, card.close_sum(terms, order, 4))
 
 
 def _work_out_biases(view: View, of: Address) -> WorkedOut:

@@ -83,7 +83,8 @@ class Cells extends Offer {
   describe({ row, column }) {
     const { x, y } = this.place(row, column);
     const names = `${this.nameEntry(this.yaxis, y, "{y}")}, ${this.nameEntry(this.xaxis, x, "{x}")}`;
-    return `${names}: ${writeNumber(this.points[0].z[row][column])}`;
+    const told = /** @type {any} */ (this.trace).text?.[row]?.[column]; // where colours are by another scale
+    return `${names}: ${told ?? writeNumber(this.points[0].z[row][column])}`;
   }
 
   // The place that a key leads to from another one.
