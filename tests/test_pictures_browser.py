@@ -48,9 +48,10 @@ def find_panel(app, address):
     return panel
 
 
-def print_picture(app, panel):
+def print_picture(app, panel, wide):
     """The picture as a PDF: what the app hands to the browser's printer, printed by it."""
-    panel.locator('[data-save="pdf"]').evaluate("e => e.click()")
+    app.page.evaluate("() => document.querySelector('.bv-print')?.remove()")
+    panel.locator(f'[data-save="pdf"][data-width="{wide}"]').evaluate("e => e.click()")
     app.page.wait_for_function("() => document.querySelector('.bv-print')?.srcdoc")
     page = app.page.context.new_page()
     page.set_content(app.page.locator(".bv-print").get_attribute("srcdoc"))
@@ -103,7 +104,7 @@ def test_a_saved_picture_has_its_cells_as_rectangles_and_its_numbers_in_them(app
     inside = [each for each in middles if holds(hull, *each[1:])]  # others stand beside, such as the end of a scale
     cells = [next((cell for cell in seen["cells"] if holds(cell, x, y)), None) for _, x, y in inside]
     assert None not in cells
-    (sheet,) = print_picture(app, panel)
+    (sheet,) = print_picture(app, panel, 85)
     paths, words = list_printed(sheet)
     scale = sheet.get_width() / seen["width"]
     for cell in seen["cells"]:
@@ -114,16 +115,49 @@ def test_a_saved_picture_has_its_cells_as_rectangles_and_its_numbers_in_them(app
     assert len(list(sheet.get_objects([pypdfium2.raw.FPDF_PAGEOBJ_IMAGE]))) == seen["images"]
 
 
+# Of every letter that is drawn, how high its font is in millimetres, as it is printed.
+LETTERS = """() => [...document.querySelectorAll('svg text')].filter(e => e.textContent.trim()).map(e => {
+    const {c, d} = e.getScreenCTM(), size = Number.parseFloat(getComputedStyle(e).fontSize) * Math.hypot(c, d);
+    return size / 96 * 25.4;
+})"""
+
+
+@pytest.mark.parametrize(("name", "address"), [("attention", "self.probs"), ("where_from", "decoder")])
+def test_letters_are_as_large_as_asked_for_however_wide_a_picture_is(app, name, address):
+    app.open(name)
+    panel = find_panel(app, address)
+    before = panel.bounding_box()
+    heights = {}
+    for points, wide in ((7, 85), (7, 174), (10, 174)):
+        panel.locator("[data-letters]").evaluate("(e, value) => { e.value = value }", str(points))
+        page = app.page.context.new_page()
+        page.set_content(save(app, panel.locator(f'[data-save="svg"][data-width="{wide}"]')))
+        letters = page.evaluate(LETTERS)
+        page.close()
+        assert len(letters) > 10
+        assert sorted(letters)[len(letters) // 2] == pytest.approx(points / 72 * 25.4, rel=0.01), (points, wide)
+        assert min(letters) >= 0.9 * points / 72 * 25.4, "none is smaller"
+        (sheet,) = print_picture(app, panel, wide)
+        assert sheet.get_width() == pytest.approx(wide / 25.4 * 72, abs=1.5)
+        read = sheet.get_textpage()
+        boxes = [read.get_charbox(i, loose=True) for i in range(read.count_chars())]
+        tall = sorted(top - low for _, low, _, top in boxes if top > low)
+        heights[points, wide] = tall[len(tall) // 2]
+    assert heights[7, 85] == pytest.approx(heights[7, 174], rel=0.04)
+    assert heights[10, 174] == pytest.approx(heights[7, 174] * 10 / 7, rel=0.04)
+    assert panel.bounding_box() == before, "the page stands as it stood"
+
+
 def test_the_menu_of_pictures_is_not_cut_off(app):
     app.open("attention")
     find_panel(app, "attention.self.probs").locator(".bv-save summary").click()
-    app.page.locator(".bv-save[open] button", has_text="174 mm").click(trial=True)  # nothing lies over it
+    app.page.locator(".bv-save[open] button", has_text="SVG, 174 mm").click(trial=True)  # nothing lies over it
 
 
 def test_a_picture_is_printed_on_a_sheet_of_its_own_size(app):
     app.open("attention")
     panel = find_panel(app, "attention.self.probs")
-    panel.locator('[data-save="pdf"]').evaluate("e => e.click()")
+    panel.locator('[data-save="pdf"]:not([data-width])').evaluate("e => e.click()")
     app.page.wait_for_function("() => document.querySelector('.bv-print')")
     sheet = app.page.locator(".bv-print").get_attribute("srcdoc")
     page = app.page.context.new_page()

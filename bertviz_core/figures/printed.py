@@ -21,6 +21,7 @@ from bertviz_core.figures.tints import measure_contrast, mix
 from bertviz_core.formula.numbers import format_short, write_fixed
 
 ONE_COLUMN, TWO_COLUMNS = 85.0, 174.0  # millimetres, as journals have them
+FONT = 7.0  # points of letters
 MOST = 64  # rows and columns of a matrix whose cells are rectangles
 _LEAST_FONT = 4.5  # points of a number in its cell
 _TITLES = 1_024  # cells at most that say their number at the pointer
@@ -37,7 +38,7 @@ class Print:
     where it is too long; head: lines above it."""
 
     width_mm: float = ONE_COLUMN
-    font_pt: float = 7.0
+    font_pt: float = FONT
     caption: Sequence[str] = ()
     head: Sequence[str] = ()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,17 +21,32 @@ from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import Trace
 
 Answer = Attribution | Ablation | Lens
+# By which formula each method's amounts come about, a token's `j` for what is read at `i`.
+FORMULAS: Mapping[str, str] = {
+    "parts": r"c_j = \sum_h x_{j,h} \; s_{j,h}",
+    "gradients": r"g_j = \sum_h (x_{j,h} - m_h) \; \bar{s}_{j,h}",
+    "hiding": r"\Delta_j = m - m_{j = \mathrm{[MASK]}}",
+    "lengths": r"\lVert x_{i,j} \rVert, \quad x_i = \sum_j x_{i,j} + b_i",
+    "attention": r"\bar{A}_{i,j} = \frac{1}{h} \sum_h A_{h,i,j}",
+    "values": r"\lVert \sum_h A_{h,i,j} V_{h,j} W_h \rVert",
+    "residual": r"\lVert (\sum_h A_{h,i,j} V_{h,j} W_h + [i = j] \; x_i) \; \gamma / \sigma \rVert",
+    "rollout": r"R^{(l)} = \hat{A}^{(l)} R^{(l-1)}",
+}
+WORTH = r"w = P - P(A = 0)"  # of a head: with it, less the same with its weights zeroed
+_FIRST = r"\max_v P_v"
 
 
 @dataclass(frozen=True)
 class ShownAnswer:
-    """An answer that is drawn. address: what was asked about; meaning: what is seen; note: what of it is not there."""
+    """An answer that is drawn. address: what was asked about; meaning: what is seen; note: what of it is not there;
+    latex: the formula by which what is drawn came about."""
 
     trace: Trace
     address: Address
     meaning: str
     note: str
     make: Callable[[Palette], Chart]
+    latex: str
 
     def draw(self, colors: Palette) -> tuple[Chart, str]:
         """The chart, and what of the answer it leaves out."""
@@ -65,6 +80,7 @@ def _read_attribution(trace: Trace, found: Attribution) -> ShownAnswer:
             colors.kinds[trace.step(found.target).kind],
             name=found.method,
         ),
+        FORMULAS[found.method],
     )
 
 
@@ -82,6 +98,7 @@ def _read_ablation(trace: Trace, found: Ablation) -> ShownAnswer:
         lambda colors: draw_head_grid(
             worth, float(np.nanmax(np.abs(worth))) or 1.0, found.most_needed, colors, signed=True
         ),
+        WORTH,
     )
 
 
@@ -102,6 +119,7 @@ def _read_lens(trace: Trace, found: Lens) -> ShownAnswer:
         f"The likeliest word at {label_tokens(trace)[found.token]} after every layer",
         "",
         lambda colors: draw_bars(values, names, colors, colors.kinds[color], name="probability", ends=SHARES),
+        _FIRST,
     )
 
 

@@ -19,13 +19,13 @@ from bertviz_core.figures.base import Chart, write_spec
 from bertviz_core.figures.palette import DARK, LIGHT, PALETTES, Palette
 from bertviz_core.figures.pdf import write_pdf
 from bertviz_core.figures.plotly_inside import Picture
-from bertviz_core.figures.printed import ONE_COLUMN, Print, lay_out
+from bertviz_core.figures.printed import FONT, ONE_COLUMN, Print, lay_out
 from bertviz_core.figures.sheet import write_svg
 from bertviz_core.formula.address import Address, Where
 from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.formula.markup import write_html
 from bertviz_core.showing.answers import Answer, ShownAnswer, read_answer
-from bertviz_core.showing.cards import write_card, write_formula
+from bertviz_core.showing.cards import typeset, write_card, write_formula
 from bertviz_core.showing.provenance import list_caption, tell_model
 from bertviz_core.showing.tensors import Part, draw_matrix
 from bertviz_core.tracing.trace import Trace
@@ -47,6 +47,10 @@ class _Shown:
     @property
     def meaning(self) -> str:
         return self.trace.step(self.address).meaning
+
+    @property
+    def latex(self) -> str:
+        return self.trace.step(self.address).latex
 
     def draw(self, colors: Palette) -> tuple[Chart, str]:
         """The chart, and what of the tensor it leaves out."""
@@ -99,9 +103,9 @@ def _write_figure(shown: _Shown | ShownAnswer, chart: Chart, colors: Palette) ->
     layout = spec["layout"]
     for written, trace in zip(spec["data"], chart.traces, strict=True):  # arrays, for who takes the numbers from it
         written |= {key: part for key, part in trace.items() if isinstance(part, np.ndarray)}
-    step = shown.trace.step(shown.address)
+    code = shown.trace.step(shown.address).code
     margin = {**layout["margin"], "t": layout["margin"]["t"] + _TITLE}
-    title = {"text": f"{_write_title(step.latex) or escape(step.code)}<br><sub>{shown.address}</sub>", "x": 0.01}
+    title = {"text": f"{_write_title(shown.latex) or escape(code)}<br><sub>{shown.address}</sub>", "x": 0.01}
     ground = {"paper_bgcolor": colors.surface, "plot_bgcolor": colors.surface}
     place = {"xanchor": "left", "yref": "container", "y": 1, "yanchor": "top", "pad": {"t": 8}, "font": {"size": 15}}
     height = layout["height"] + _TITLE
@@ -128,18 +132,18 @@ def _lay_out(
 
 def _write_card(shown: _Shown | ShownAnswer, note: str) -> str:
     """In a notebook: name, formula, the chart as SVG, and which weights made it."""
-    step = shown.trace.step(shown.address)
+    formula = typeset(shown.latex) if isinstance(shown, ShownAnswer) else write_formula(shown.trace.step(shown.address))
     head = f"<div><b>{escape(shown.meaning)}</b></div><div><code>{escape(str(shown.address))}</code></div>"
     about = " · ".join(filter(None, [note and f"Shown: {note}", tell_model(shown.trace)]))
     picture = write_svg(_lay_out(shown, _WIDE, _FONT, caption=False))
-    return write_card(head, write_formula(step), picture, f'<div class="bv-faint">{escape(about)}</div>')
+    return write_card(head, formula, picture, f'<div class="bv-faint">{escape(about)}</div>')
 
 
 def _save(
     shown: _Shown | ShownAnswer,
     path: Path,
     width_mm: float = ONE_COLUMN,
-    font_pt: float = 7.0,
+    font_pt: float = FONT,
     caption: bool = True,
 ) -> None:
     """Write the picture for a paper. Raises InputError for another kind of file, and where it cannot be written."""

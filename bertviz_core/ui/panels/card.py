@@ -12,7 +12,7 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bertviz_core.figures.printed import ONE_COLUMN, TWO_COLUMNS
+from bertviz_core.figures.printed import FONT, ONE_COLUMN, TWO_COLUMNS
 from bertviz_core.formula.address import Address, Where
 from bertviz_core.ui.frame.lesson import cover, is_covered
 from bertviz_core.ui.frame.menu import show_menu
@@ -21,6 +21,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.words import render_text
 from bertviz_core.ui.panels.formula_line import show_formula, show_letters
 
+_SIZES = (6.0, FONT, 8.0, 9.0, 10.0)  # points of the letters of a picture for a paper
 _PLACE = re.compile(r"(\b(?:layer|head|query|key|token)[ .]?|=)\d+")
 
 
@@ -37,7 +38,8 @@ class Heading:
     see: a title that says what to see; says: one plain sentence beside it; formula: LaTeX in symbols, by which the
     numbers came about; source: where that is printed, or what it cost where the app works something out itself; worked:
     the cell that a click on the formula opens in the drawer, which is the page's own number if it is the first offered;
-    numbers: LaTeX of the formula with its numbers, of what is no step's, in the menu of the code.
+    numbers: LaTeX of the formula with its numbers, of what is no step's, in the menu of the code; drawn: the addresses
+    or the definition of what is drawn, where that is another number than what it is about: below a saved picture.
     """
 
     see: str
@@ -46,6 +48,7 @@ class Heading:
     source: str = ""
     worked: Address | None = None
     numbers: str = ""
+    drawn: str = ""
 
 
 @contextmanager
@@ -89,7 +92,8 @@ def open_card(
 
 def _render_head(told: Heading, where: str, color: str) -> str:
     of = escape(where)
-    pictures = render_pictures(f'data-address="{of}"')
+    drawn = f' data-drawn="{escape(told.drawn)}"' if told.drawn else ""
+    pictures = render_pictures(f'data-address="{of}"{drawn}')
     says = f'<span class="bv-says">{render_text(told.says)}</span>' if told.says else ""
     return (
         f'<div class="bv-panel-title" data-of="{of}" style="--kind:{color}">'
@@ -100,17 +104,20 @@ def _render_head(told: Heading, where: str, color: str) -> str:
     )
 
 
-def render_pictures(of: str) -> str:
+def render_pictures(of: str, *, sized: bool = True) -> str:
     """Buttons that save a picture: as it is on screen, and as wide as one or two columns of a paper.
 
-    of: attributes that say of what.
+    of: attributes that say of what; sized: it is laid out for a paper with letters that can be chosen.
     """
     plain = "".join(f'<button data-save="{kind}" {of}>{kind.upper()}</button>' for kind in ("svg", "pdf", "png"))
     columns = "".join(
-        f'<button data-save="svg" data-width="{wide:g}" {of}>SVG, {wide:g} mm</button>'
+        f'<button data-save="{kind}" data-width="{wide:g}" {of}>{kind.upper()}, {wide:g} mm</button>'
         for wide in (ONE_COLUMN, TWO_COLUMNS)
+        for kind in ("svg", "pdf")
     )
-    return plain + columns
+    sizes = "".join(f"<option{' selected' if size == FONT else ''}>{size:g}</option>" for size in _SIZES)
+    letters = f"<label>with letters of <select data-letters>{sizes}</select> pt</label>" if sized else ""
+    return f"{plain}{columns}{letters}"
 
 
 def _sign(name: str) -> str:

@@ -36,7 +36,8 @@ class Origin:
     """Where derived numbers come from.
 
     of: the addresses they are made from; kind: whose colour they have; formula, worked: LaTeX in letters and with
-    numbers; meaning: what it says, in words; source: where the formula is printed, if anywhere.
+    numbers; meaning: what it says, in words; source: where the formula is printed, if anywhere; drawn: the addresses of
+    what is drawn, where it has some.
     """
 
     of: Where
@@ -45,6 +46,7 @@ class Origin:
     meaning: str
     worked: str = ""
     source: str = ""
+    drawn: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +104,7 @@ def _show(view: View, found: Sequence[Derived]) -> None:
     origin = last.origin
     says, more = _split(origin.meaning)
     numbers = style.break_lines(origin.worked) if origin.worked else ""
-    heading = Heading(last.see, says, origin.formula, origin.source, last.start, numbers)
+    heading = Heading(last.see, says, origin.formula, origin.source, last.start, numbers, origin.drawn)
     with open_card(view, origin.kind, heading, f"from {origin.of}") as tools:
         with tools:
             show_values(last.name, last.values)

@@ -46,7 +46,7 @@ def show_export(view: View) -> None:
                     "application/octet-stream",
                 )
         st.caption(_describe(view))
-        pictures = render_pictures('data-of="canvas" data-title="The whole pass"').replace(
+        pictures = render_pictures('data-of="canvas" data-title="The whole pass"', sized=False).replace(
             "<button", '<button class="bv-button"'
         )
         st.html(f'<p class="bv-buttons">The picture above, as it stands: {pictures}</p>')

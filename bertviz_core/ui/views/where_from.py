@@ -29,9 +29,9 @@ from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, sho
 from bertviz_core.ui.panels.said import tell_short, tell_token
 from bertviz_core.ui.views import where_from_methods, where_from_written
 from bertviz_core.ui.views.where_from_carried import draw_both
-from bertviz_core.ui.views.where_from_question import read_question, show_choosers
+from bertviz_core.ui.views.where_from_question import pick_part, read_question, show_choosers
 from bertviz_core.ui.walk.origin import ROWS, ask_hidden, find_origins_of
-from bertviz_core.ui.walk.worked_parts import PART, SUM, find_part
+from bertviz_core.ui.walk.worked_parts import HIDDEN, PART, SUM, find_part
 
 _NOTHING = 1e-12  # of a part in float64: what is less is rounding
 _SOURCE = "Kobayashi et al. 2021; Modarressi et al. 2023, DecompX"
@@ -128,7 +128,12 @@ def show(view: View) -> None:
 def _show_carried(view: View, question: Question, found: Origins) -> None:
     offer_number(find_part(question, PART, source=int(found.parts.parts.argmax())))
     heading = Heading(
-        "Carried and needed", "a part for every token; they add up", _FORMULA, _SOURCE, find_part(question, SUM)
+        "Carried and needed",
+        "a part for every token; they add up",
+        _FORMULA,
+        _SOURCE,
+        find_part(question, SUM),
+        drawn="; ".join(pick_part(question, leaf, "source=*") for leaf in (PART, HIDDEN)),
     )
     with open_card(view, PREDICTION, heading, question.target, name="carried") as tools:
         with tools:

@@ -57,7 +57,8 @@ def show_methods(view: View) -> None:
     asked = ask_methods(view.trace, question)
     if asked is None:
         return
-    heading = Heading("Methods compared", "how near to hiding’s order", _ORDERS, "Spearman 1904")
+    drawn = "; ".join(cell.replace("{x}", "*") for cell in find_cells(view, question))
+    heading = Heading("Methods compared", "how near to hiding’s order", _ORDERS, "Spearman 1904", drawn=drawn)
     with open_card(view, PREDICTION, heading, question.target, name="methods"):
         show_finding("methods", asked, partial(_draw_methods, view, question))
 
@@ -161,7 +162,8 @@ def show_inside(view: View) -> None:
     url.bind(_AFTER, range(layers), layers - 1)
     after = state.read(_AFTER)
     where = Address(list_outputs(view.trace)[after])
-    heading = Heading("Who is in whom", "", _LENGTHS, "Modarressi et al. 2022")
+    drawn = f"{where}.{LENGTH}[token=*,source=*]"
+    heading = Heading("Who is in whom", "", _LENGTHS, "Modarressi et al. 2022", drawn=drawn)
     with open_card(view, NORM, heading, where, name="inside") as tools:
         with tools:
             st.selectbox(

@@ -63,6 +63,7 @@ def _show(view: View, question: Question) -> Derived:
             "direct parts; they add up too",
             "",
             _SOURCE,
+            "; ".join((pick_part(question, HEAD, "layer=*,head=*"), pick_part(question, BLOCK, "layer=*"))),
         ),
         values=Values(
             np.column_stack([heads, heads.sum(axis=1), found.blocks]),
