@@ -68,7 +68,7 @@ def test_of_a_long_text_the_part_around_the_answer_is_drawn(folder):
     view = at.session_state["view"]
     drawn = [int(token) for _, _, _, token, *_ in SPOT.findall(html(at))]
     assert drawn == list(range(drawn[0], drawn[-1] + 1)) and find_answer(view.trace).start in drawn
-    assert len(drawn) == 64 and not at.exception
+    assert len(drawn) == 28 and not at.exception
     told = f"Tokens {drawn[0]}–{drawn[-1]} of {len(view.trace.tokens):,} are shown."
     assert [told in caption.value for caption in at.caption if "are shown" in caption.value] == [True]
 
@@ -109,3 +109,11 @@ def test_the_ends_of_the_answer_have_a_story_and_heads_that_matter_to_them(page,
     at = opened(page, **ASKED, open="all")
     texts = [*(element.value for element in (*at.caption, *at.markdown)), *(str(box.options) for box in at.selectbox)]
     assert any(told in text for text in texts) and not at.exception
+
+
+def test_the_part_of_a_long_text_begins_and_ends_with_whole_words(folder):
+    at = opened("sentence", text="who?", pair="xyzzyxw qrst " * 12)
+    tokens = at.session_state["view"].trace.tokens
+    drawn = [int(token) for _, _, _, token, *_ in SPOT.findall(html(at))]
+    assert 28 <= len(drawn) < 28 + 7 + 4 and "##" in "".join(tokens[i] for i in drawn)
+    assert not tokens[drawn[0]].startswith("##") and not tokens[drawn[-1] + 1].startswith("##")

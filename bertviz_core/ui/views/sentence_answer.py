@@ -50,7 +50,7 @@ QUESTION = Example(
     "The woman read the letter twice. Then she put it under the clock and went to bed.",
 )
 _ANSWERS = 6
-_DRAWN, _FEW = 64, 28  # tokens of the text at most, and up to how many they are drawn large
+_DRAWN, _AROUND = 28, 4  # tokens of a long text that are drawn; on each side of an answer that has more, at least
 _BARS = 16
 _LONGEST_ASKED, _LONGEST_ANSWER, _LONGEST_NAME = 90, 60, 32  # letters
 _STYLE = read_css(Path(__file__).with_name("sentence_answer.css"))
@@ -123,10 +123,15 @@ def _show_text(view: View) -> None:
 
 
 def _choose_drawn(view: View) -> list[int]:
-    """The text's tokens; of a long text those around the answer."""
-    context, (best,) = list_context(view.guide.trace), rank_spans(view.guide.trace, 1)
-    window = center_range(context.index(best.start), _DRAWN, len(context))
-    return context[window.start : window.stop]
+    """The text's tokens; of a long text the whole words around the answer."""
+    trace = view.guide.trace
+    context, (best,) = list_context(trace), rank_spans(trace, 1)
+    start, end = context.index(best.start), context.index(best.end)
+    window = center_range((start + end) // 2, max(_DRAWN, end - start + 1 + 2 * _AROUND), len(context))
+    within = [trace.tokens[i].startswith("##") for i in context]  # a word goes on there
+    first = max(i for i in range(window.start + 1) if not within[i] or not i)
+    last = next((i for i in range(window.stop, len(context)) if not within[i]), len(context))
+    return context[first:last]
 
 
 def _find_end(view: View, shown: Sequence[int]) -> float:
@@ -137,8 +142,7 @@ def _find_end(view: View, shown: Sequence[int]) -> float:
 def _render_text(view: View) -> str:
     shown, (best,) = _choose_drawn(view), rank_spans(view.trace, 1)
     end = _find_end(view, shown)
-    large = " bv-spots-few" if len(shown) <= _FEW else ""
-    return f'<div class="bv-spots{large}" data-picture>{"".join(_render_spot(view, i, best, end) for i in shown)}</div>'
+    return f'<div class="bv-spots" data-picture>{"".join(_render_spot(view, i, best, end) for i in shown)}</div>'
 
 
 def _render_spot(view: View, i: int, best: Span, end: float) -> str:
