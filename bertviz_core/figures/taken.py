@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bertviz_core.figures.base import (
+    LETTER,
     Cells,
     Chart,
     Spec,
@@ -19,6 +20,7 @@ from bertviz_core.figures.base import (
     set_font,
     write_text,
 )
+from bertviz_core.figures.margins import measure_text
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, bold, escape
 from bertviz_core.formula.numbers import format_percent, format_short
@@ -28,7 +30,7 @@ ROW = 20  # pixels
 _HEAD = 36  # pixels for the columns' names
 _FOOT = 10  # pixels below the squares
 _APART = 8  # heads whose lengths stand in one line
-_TEXT = 0.62  # part of a column that the numbers have, before the bars
+_BEFORE, _BARS, _GAP = 6, 17, 4  # pixels of a narrow card: from a number to its bar, of the bars, between columns
 _SQUARE = 17  # pixels along the side of the largest square
 _HIGH = 0.42  # of a row, that a bar has
 
@@ -69,16 +71,17 @@ def draw_bar_columns(
 
     marked: rows that are lit; last: the last row is a sum, with a line above it.
     """
-    width = 1 / len(columns)
-    traces, layout, texts, tracks = [], {}, [], []
-    for i, column in enumerate(columns):
-        start, full = i * width, 0.95 * width
-        bars = start + _TEXT * full, start + full
+    rooms = [_measure_rooms(column) for column in columns]
+    whole = sum(map(sum, rooms)) + _GAP * len(columns)
+    start, traces, layout, texts, tracks = 0.0, [], {}, [], []
+    for i, (column, (numbers, drawn)) in enumerate(zip(columns, rooms, strict=True)):
+        bars = start + numbers / whole, start + (numbers + drawn) / whole
         traces.append(_draw_column(column, i, colors))
         layout[f"xaxis{i + 1 if i else ''}"] = _set_column(column, colors, bars)
         texts.append(_name_column(column, start, colors))
         texts += _write_numbers(column, bars[0], colors, last)
         tracks += _draw_tracks(column, bars, colors)
+        start = bars[1] + _GAP / whole
     return make_chart(
         traces,
         len(rows) * ROW + _HEAD + 4,
@@ -92,6 +95,13 @@ def draw_bar_columns(
         yaxis={**set_rows(rows, colors), "anchor": "free", "position": 0},
         **layout,
     )
+
+
+def _measure_rooms(column: BarColumn) -> tuple[float, float]:
+    """Pixels that a column's numbers need, and those that its bars have where a card is narrow; in a wide one both have
+    more, in the same proportion."""
+    numbers = LETTER * max(map(len, column.texts), default=0) + _BEFORE
+    return numbers, max(_BARS, measure_text(f"<b>{column.title}</b>", 12) - numbers)
 
 
 def _draw_tracks(column: BarColumn, across: tuple[float, float], colors: Palette) -> list[Spec]:
@@ -149,6 +159,7 @@ def _name_column(column: BarColumn, start: float, colors: Palette) -> Spec:
     """The title in the bars' colour, and below it the ends of their scale."""
     write = format_percent if column.percent else format_short
     low, high = (write(end) if end else "0" for end in column.ends)
+    low = low.removesuffix("\N{NO-BREAK SPACE}%") if high.endswith("%") else low
     named = Rich(f'<b>{escape(column.title)}</b><br><span style="color:{colors.faint}">{low} to {high}</span>')
     return write_text(
         named,
@@ -175,7 +186,7 @@ def _write_numbers(column: BarColumn, x: float, colors: Palette, last: bool) -> 
             set_font(colors.text),
             xref="paper",
             xanchor="right",
-            xshift=-6,
+            xshift=-_BEFORE,
         )
         for row, text in enumerate(column.texts)
         if text

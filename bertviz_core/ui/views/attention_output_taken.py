@@ -264,9 +264,9 @@ def _draw_one(view: View, found: Bringing) -> Chart:
         [*names, "sum"],
         [
             BarColumn("weight", weight, _write(weight, "percent", sums[0]), attention, 1.0, given, percent=True),
-            BarColumn("× length of value", length, _write(length, "short", sums[1]), value, longest, long),
-            BarColumn("= is taken", taken, _write(taken, "short", sums[2]), value, None, brought),
-            BarColumn("along the sum", part, _write(part, "percent", sums[3]), value, percent=True),
+            BarColumn("× length", length, _write(length, "short", sums[1]), value, longest, long),
+            BarColumn("= taken", taken, _write(taken, "short", sums[2]), value, None, brought),
+            BarColumn("of the sum", part, _write(part, "percent", sums[3]), value, percent=True),
         ],
         view.colors,
         marked=[found.shown.index(found.best)],
