@@ -9,6 +9,7 @@ view = open_page(
     "Every cell is one forward pass with numbers of the other one, put where the cell says.",
     patch.write_headline,
     patch.ask,
+    patch.write_warning,
 )
 show_wrong(view)
 if patch_sentences.show_sentences(view):

@@ -16,11 +16,11 @@ from bertviz_core.figures.texts import Rich, bold, escape
 from bertviz_core.formula.numbers import format_short, write_fixed
 
 LEAST = 0.05  # of the way, for its number to be written
-_ROW, _SLANT = 26, 0.72  # pixels of a row; how much of a letter a slanted word needs in height
+_SLANT = 0.72  # how much of a letter a slanted word needs in height
 _CELLS, _PERCENT_LONG = 310, 3  # pixels across the cells of a grid, at least; letters of most percentages
 _LINE = 14  # pixels from one name of a line to the next
 _NEAR = 0.3  # of the axis: marks between which there is no room for two names
-_PERCENT = {"tickformat": ".0%", "dtick": 0.5}
+_CLEAR = 0.12  # of the axis: from 0 to the nearest number, for 0 to be written too
 _DASHES = ("solid", "solid", "dash", "dot")
 
 
@@ -44,16 +44,17 @@ def draw_grid(
     of_way: bool,
     ticks: Sequence[str] | None = None,
     slanted: bool = True,
+    row: int = 26,
     unmatched: Sequence[int] = (),
 ) -> Chart:
     """(row, column) how far each patch moves the measure, from -end to end; larger numbers are written in their cells.
 
     of_way: whether parts of a way; ticks: what stands beside the rows, if not their names; slanted: columns are words
-    above it, otherwise heads; unmatched: the columns that no patch reaches, which are framed. What is not known has no
-    cell.
+    above it, otherwise heads; row: pixels of a row; unmatched: the columns that no patch reaches, which are framed.
+    What is not known has no cell.
     """
-    texts = [[write_moved(x, of_way) if abs(x) >= LEAST * end else "" for x in row] for row in values]
-    longest = _PERCENT_LONG if of_way else max((len(text) for row in texts for text in row), default=0)
+    texts = [[write_moved(x, of_way) if abs(x) >= LEAST * end else "" for x in line] for line in values]
+    longest = _PERCENT_LONG if of_way else max((len(text) for line in texts for text in line), default=0)
     if len(columns) * longest * LETTER > _CELLS:
         texts = [[""] * len(columns) for _ in rows]
     chart = draw_heatmap(
@@ -68,14 +69,14 @@ def draw_grid(
     top = min(96, 14 + ceil(_SLANT * LETTER * max(map(len, columns), default=0))) if slanted else 24
     layout = {
         **chart.layout,
-        "height": top + _ROW * len(rows) + 8,
-        "margin": {"l": 8, "r": 28 if slanted else 8, "t": top, "b": 8},
+        "height": top + row * len(rows) + 2,
+        "margin": {"l": 8, "r": 28 if slanted else 8, "t": top, "b": 2},
         "xaxis": {**chart.layout["xaxis"], "side": "top", "automargin": False},
         "shapes": [*chart.layout.get("shapes", ()), *(_frame(column, len(rows), colors) for column in unmatched)],
     }
     across = "%{x}" if slanted else "head %{x}"
     unit = "%{customdata[1]} of the way" if of_way else "%{customdata[1]}"
-    said = [[[name, _tell(x, of_way)] for x in row] for name, row in zip(rows, values, strict=True)]
+    said = [[[name, _tell(x, of_way)] for x in line] for name, line in zip(rows, values, strict=True)]
     shown = {
         **{key: part for key, part in chart.traces[0].items() if key != "colorbar"},
         "showscale": False,
@@ -154,7 +155,7 @@ def _draw_run(run: Moves, dash: str, rows: Sequence[str], of_way: bool) -> Spec:
     }
 
 
-def draw_way(marks: Mapping[str, float], colors: Palette, color: str, height: int = 96) -> Chart:
+def draw_way(marks: Mapping[str, float], colors: Palette, color: str, height: int = 88) -> Chart:
     """A measure in several passes on one line, by the pass's name; between the first two lies the way.
 
     The second is where the way begins; a third is how far a patch goes, drawn as a ring that is called patched. Where
@@ -205,13 +206,18 @@ def _mark_zero(colors: Palette) -> Spec:
 
 
 def _name_marks(names: Sequence[str], values: Sequence[float], whole: float, colors: Palette) -> Iterator[Spec]:
-    """Above each mark the pass's name, below it the number; of marks that are near, at their sides. whole: the axis."""
+    """Above each mark the pass's name, below it the number; of marks that are near, at their sides; and 0 between them.
+
+    whole: the axis.
+    """
     near = abs(values[0] - values[1]) < _NEAR * whole
     left = int(values[1] < values[0])
     for i, (name, value) in enumerate(zip(names, values, strict=False)):
         side = {"xanchor": "right" if i == left else "left", "xshift": -4 if i == left else 4} if near else {}
         yield write_text(name, value, 0, {"size": 12, "color": colors.text}, yshift=34, **side)
         yield write_text(format_short(value), value, 0, set_font(colors.text), yshift=-22, **side)
+    if min(values[:2]) < 0 < max(values[:2]) and min(map(abs, values[:2])) > _CLEAR * whole:
+        yield write_text("0", 0, 0, set_font(colors.faint), yshift=-22)
 
 
 def _draw_way(ends: Sequence[float], color: str, width: int) -> Spec:

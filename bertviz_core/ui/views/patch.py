@@ -13,6 +13,7 @@ from bertviz_core.ui.frame.findings import Wanted
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.said import name_word, tell_count, tell_percent, tell_short, tell_token
 from bertviz_core.ui.views.patch_both import UNNAMED, WORDS, Both, bind_choices, read_both
+from bertviz_core.ui.views.patch_number import WARNINGS
 
 _ENOUGH = 0.2  # of the way, for a head to stand for the whole
 _OF = {OF_ATTENTION: "the attention output", OF_FEED_FORWARD: "the feed-forward"}
@@ -47,6 +48,12 @@ def write_headline(view: View) -> Said:
     if not found.value.has_way:
         return say(question, tell_no_way(found.value))
     return say(question, tell_most(both, found.value))
+
+
+def write_warning(view: View) -> str:
+    """What must not be read out of a patch, whose drawer says why; nothing where there is none."""
+    both = find_both(view)
+    return "" if both is None or both.same else f"{WARNINGS[both.restore].partition(':')[0]}."
 
 
 def tell_question(both: Both) -> Said:

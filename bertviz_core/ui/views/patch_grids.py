@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.labels import name_tokens
+from bertviz_core.analysis.labels import name_tokens, tell_tokens_apart
 from bertviz_core.analysis.patching import (
     GRIDS,
     OF_ATTENTION,
@@ -28,13 +28,14 @@ from bertviz_core.ui.frame import choices, state
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.findings import show_finding, tell_progress
 from bertviz_core.ui.frame.keys import Key
+from bertviz_core.ui.frame.labels import read_escaped
 from bertviz_core.ui.frame.told import offer_number, offer_teller
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.views.patch import find_both, find_farthest
 from bertviz_core.ui.views.patch_both import OF_WORDS, Both, write_measure
-from bertviz_core.ui.views.patch_number import WARNINGS, find_number, tell_patched
+from bertviz_core.ui.views.patch_number import find_number, tell_patched
 
 _SOURCE = "Vig et al. 2020; Meng et al. 2022; Heimersheim and Nanda 2024"
 _TITLES = {OF_RESIDUAL: "Residual", OF_ATTENTION: "Attention output", OF_FEED_FORWARD: "Feed-forward"}
@@ -42,7 +43,9 @@ _KINDS = {OF_RESIDUAL: RESIDUAL, OF_ATTENTION: ATTENTION, OF_FEED_FORWARD: FFN, 
 _REACHED = 0.1  # of the way, for a token to have a line of its own
 _HALF = 0.5  # of the way, for the difference to be at a token
 _MOST = 6  # lines
-_HIGH = 236  # pixels of the lines
+_ROW, _HEAD_ROW = 22, 21  # pixels of a row of cells
+_LEAST_HIGH = 140  # pixels of the lines
+_LINE = 18  # pixels of the sentence in the head of the card of the lines, which that of the heads has not
 # The finding that somebody cancelled, by its name, and what was known of it.
 _CANCELLED: Key[tuple[object, Found[Patching]] | None] = Key("patch-cancelled", None)
 
@@ -76,16 +79,17 @@ def _cancel(both: Both) -> None:
 
 def _draw(view: View, both: Both, waits: bool, found: Found[Patching]) -> None:
     """What is known of it; once that is all, the page opens at the patch that moves the measure farthest."""
-    if waits and found.whole:
-        st.rerun()
     known = found.value or _make_blank(both)
     end = _find_end(known)
-    _show_layers(view, both, known, end, found)
-    heads, moves = st.columns([55, 45], gap="small")
-    with heads:
-        _show_heads(view, both, known, end)
-    with moves:
-        _show_moves(view, both, known)
+    with st.container(key="patch-grids", gap=None):
+        _show_layers(view, both, known, end, found)
+        heads, moves = st.columns([55, 45], gap="small")
+        with heads:
+            high = _show_heads(view, both, known, end)
+        with moves:
+            _show_moves(view, both, known, max(_LEAST_HIGH, high - _LINE))
+    if waits and found.whole:
+        st.rerun()
 
 
 def _make_blank(both: Both) -> Patching:
@@ -110,17 +114,16 @@ def _show_layers(view: View, both: Both, known: Patching, end: float, found: Fou
     trace = both.target.trace
     way = f"in percent of the way from “{both.target.name}” to “{both.source.name}”"
     says = f"how far the measure moves, {way if known.has_way else 'in its own unit'}"
-    heading = Heading("Which layer, which token", says, _write_formula(both, known), _SOURCE)
+    told = read_escaped(tell_progress(found, "the patches run"))
+    heading = Heading("Which layer, which token", told or says, _write_formula(both, known), _SOURCE)
     with open_card(view, ATTENTION, heading, list_paths(trace, OF_RESIDUAL)[0], name="patched") as tools:
-        if told := tell_progress(found, "the patches run"):
-            with st.container(horizontal=True, vertical_alignment="center", key="patch-progress"):
-                st.caption(told)
-                if not found.over:
-                    st.button("Cancel", key="patch-cancel", type="tertiary", on_click=_cancel, args=(both,))
+        if told and not found.over:
+            with tools:
+                st.button("Cancel", key="patch-cancel", type="tertiary", on_click=_cancel, args=(both,))
         matched = {i for i, _ in both.pairs}
         unmatched = [i for i in range(len(trace.tokens)) if i not in matched]
-        for grid, place in zip(_TITLES, st.columns([36, 32, 32], gap="small"), strict=True):
-            with place:
+        for grid, place in zip(_TITLES, st.columns([38, 31, 31], gap="small"), strict=True):
+            with place, st.container(gap=None):
                 st.markdown(f":small[**{_TITLES[grid]}** {'after' if grid == OF_RESIDUAL else 'of'} the layer]")
                 rows, values, ticks = _name_rows(known, grid), known.moved(grid), None
                 if grid != OF_RESIDUAL:  # so that one layer is one row across the three
@@ -128,7 +131,7 @@ def _show_layers(view: View, both: Both, known: Patching, end: float, found: Fou
                     rows, values = ["", *rows], np.vstack([np.full((1, values.shape[1]), np.nan), values])
                 chart = draw_grid(
                     values, rows, name_tokens(trace), view.colors, _KINDS[grid], end,
-                    of_way=known.has_way, ticks=ticks, unmatched=unmatched,
+                    of_way=known.has_way, ticks=ticks, unmatched=unmatched, row=_ROW,
                 )  # fmt: skip
                 cells = [str(_pick(trace, grid, row)) for row in range(len(known.grids[grid].paths))]
                 show_chart(
@@ -136,7 +139,6 @@ def _show_layers(view: View, both: Both, known: Patching, end: float, found: Fou
                     f"patched-{grid}",
                     f"{_TITLES[grid]}, {says}",
                 )
-        st.caption(WARNINGS[both.restore])
         with tools:
             _show_values(trace, known)
 
@@ -171,30 +173,31 @@ def _write_formula(both: Both, known: Patching) -> str:
     return r"r = (m_{\text{patched}} - m_{\text{into}}) / (m_{\text{from}} - m_{\text{into}}), \; " + measure
 
 
-def _show_heads(view: View, both: Both, known: Patching, end: float) -> None:
+def _show_heads(view: View, both: Both, known: Patching, end: float) -> int:
+    """The grid of heads. Returns its height, for what stands beside it."""
     trace = both.target.trace
     values = known.moved(OF_HEADS)
-    says = "its output at all tokens, percent of the way" if known.has_way else "its output at all tokens"
     a, v = (
         rf"\textcolor{{{view.colors.kinds[kind]}}}{{{letter}}}" for kind, letter in ((ATTENTION, "A"), ("value", "V"))
     )
-    heading = Heading(
-        "Which head", says, rf"O_{{l,h}} := O'_{{l,h}} = {a}' {v}'", f"{values.size} passes, one head in each"
-    )
+    says = "its output at all tokens"
+    heading = Heading("Which head", "", rf"O_{{l,h}} := O'_{{l,h}} = {a}' {v}'", f"{says}; {values.size} passes")
     with open_card(view, ATTENTION, heading, list_paths(trace, OF_HEADS)[0], name="patched-heads") as tools:
         columns = [str(i) for i in range(values.shape[1])]
         chart = draw_grid(
             values, _name_rows(known, OF_HEADS), columns, view.colors, ATTENTION, end,
-            of_way=known.has_way, slanted=False,
+            of_way=known.has_way, slanted=False, row=_HEAD_ROW,
         )  # fmt: skip
         cells = [_pick(trace, OF_HEADS, row) for row in range(len(values))]
         show_chart(chart.offer(cells), "patched-heads", f"Every head, {says}")
         with tools:
             show_values("patched-heads", Values(values, _name_rows(known, OF_HEADS), [f"head {i}" for i in columns]))
+    return chart.layout["height"]
 
 
-def _show_moves(view: View, both: Both, known: Patching) -> None:
-    trace, tokens = both.target.trace, both.target.trace.tokens
+def _show_moves(view: View, both: Both, known: Patching, high: int) -> None:
+    """The lines over the layers. high: of their chart."""
+    trace = both.target.trace
     values = known.moved(OF_RESIDUAL)
     title, says = tell_moves(both, known)
     heading = Heading(title, says, r"x_{l,i} := x'_{l,i}", "one token at a time")
@@ -202,13 +205,12 @@ def _show_moves(view: View, both: Both, known: Patching) -> None:
     inks = [view.colors.text, view.colors.kinds[ATTENTION], *[view.colors.faint] * len(shown)]
     cells = {i: [str(find_number(trace, OF_RESIDUAL, row, i)) for row in range(len(values))] for i in shown}
     runs = [
-        Moves(f"at {name_token(tokens, i)}", values[:, i], ink, cells[i]) for i, ink in zip(shown, inks, strict=False)
+        Moves(f"at {tell_tokens_apart(trace, range(i, i + 1))[0]}", values[:, i], ink, cells[i])
+        for i, ink in zip(shown, inks, strict=False)
     ]
     rows = ["embed", *map(str, range(len(values) - 1))]
     with open_card(view, RESIDUAL, heading, list_paths(trace, OF_RESIDUAL)[-1], name="patched-moves"):
-        show_chart(
-            draw_moves(runs, rows, view.colors, _HIGH, of_way=known.has_way), "patched-moves", f"{title}: {says}"
-        )
+        show_chart(draw_moves(runs, rows, view.colors, high, of_way=known.has_way), "patched-moves", f"{title}: {says}")
 
 
 def _choose_tokens(both: Both, known: Patching) -> list[int]:
@@ -234,8 +236,8 @@ def tell_moves(both: Both, known: Patching) -> tuple[str, str]:
     less, layers = np.flatnonzero(values < _HALF), len(values) - 1
     reached = int(less[-1]) + 1 if less.size else 0
     if not reached:
-        return "It begins there", f"the residual: half of it or more is at {there} from the embeddings on"
+        return "It begins there", f"at least half is at {there} from the embeddings on"
     if reached > layers:
         return "It does not move", f"less than half of it is at {there} after the last layer"
     when = "early" if reached <= layers / 3 else "late" if reached > 2 * layers / 3 else f"in layer {reached - 1}"
-    return f"It moves {when}", f"the residual: half of it or more is at {there} from layer {reached - 1} on"
+    return f"It moves {when}", f"at least half is at {there} from layer {reached - 1} on"

@@ -49,7 +49,6 @@ from bertviz_core.ui.views.patch_both import (
     read_values,
     tell_measured,
     tell_token,
-    write_measure,
 )
 from bertviz_core.ui.views.patch_number import find_patch
 
@@ -75,7 +74,7 @@ def show_sentences(view: View) -> bool:
                 icon=":material/info:")  # fmt: skip
         _offer_noise(view)
         return False
-    heading = Heading("Two passes, one measure", _tell_words(both), r"m = " + write_measure(both), "")
+    heading = Heading("Two passes, one measure", _tell_words(both))
     with open_card(view, ATTENTION, heading, str(both.measure.cell), name="sentences") as tools:
         source, target = read_values(both)
         names = [both.source.name, both.target.name]
