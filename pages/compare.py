@@ -9,7 +9,7 @@ from bertviz_core.ui.views.compare_both import read_both
 
 view = open_page(
     "compare",
-    "Token by token and head by head.",
+    "By token and head.",
     compare.write_headline,
     more=compare.write_more,
 )

@@ -3,6 +3,7 @@
 import re
 from html import unescape
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
@@ -57,6 +58,35 @@ def test_until_something_is_chosen_the_page_says_that_it_shows_an_example_and_of
     assert at.session_state["with"] == MONEY and at.session_state["text"] == RIVER
     assert not at.exception and at.title[0].value.startswith("Is it the same “bank”?")
     assert "Nothing is chosen yet" not in read(at)
+
+
+def visit(page, **query):
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.query_params.update(query)
+    at.switch_page(f"pages/{page}.py").run()
+    assert not at.exception
+    return at
+
+
+def links(at):
+    return {each.proto.page: parse_qs(each.proto.query_string) for each in at.get("page_link")}
+
+
+def test_while_no_sentence_is_chosen_two_are_compared_in_which_one_word_means_two_things():
+    at = visit("compare")
+    assert at.title[0].value.startswith("Is it the same “bank”?") and "An example." in read(at)
+    assert (at.session_state["text"], at.session_state["with"]) == (RIVER, MONEY)
+    assert "Nothing is chosen yet" not in read(at)
+    assert links(visit("attention"))["compare"].items() >= {"text": [RIVER], "with": [MONEY]}.items()
+    assert not {"text", "with"} & links(at)["attention"].keys()  # the pages' own sentence stays what it was
+
+
+def test_whoever_has_chosen_a_sentence_keeps_it_on_every_page():
+    at = visit("compare", text="the cat sat")
+    assert at.session_state["text"] == "the cat sat" and links(at)["attention"]["text"] == ["the cat sat"]
+    assert links(at)["compare"]["text"] == ["the cat sat"] and "with" not in links(at)["compare"]
+    at = visit("compare", text=RIVER, **{"with": MONEY})  # the same sentences, by somebody's own link
+    assert links(at)["attention"]["text"] == [RIVER] and "An example." not in read(at)
 
 
 def test_the_headline_says_how_far_apart_the_chosen_word_ends_and_began(page, both):

@@ -38,6 +38,11 @@ class Hidden:
 
     def moved(self, layer):
         """(head,) how much attention goes elsewhere, mean over matched tokens."""
+        one, other = self.fold(layer)
+        return np.abs(one - other).sum(-1).mean(-1) / 2
+
+    def fold(self, layer):
+        """Both passes' maps of a layer, with one key more for all that are matched with none."""
         maps = []
         for side, trace in enumerate((self.one, self.other)):
             weights = np.array(trace[f"encoder.layer.{layer}.attention.self.probs"], dtype=np.float64)
@@ -45,7 +50,7 @@ class Hidden:
             rest = [k for k in range(weights.shape[-1]) if k not in at]
             rows = weights[:, at]
             maps.append(np.concatenate([rows[:, :, at], rows[:, :, rest].sum(-1, keepdims=True)], axis=-1))
-        return np.abs(maps[0] - maps[1]).sum(-1).mean(-1) / 2
+        return maps
 
 
 @lru_cache(maxsize=1)
@@ -115,4 +120,5 @@ def elsewhere(s: Scene) -> Truth:
     found = read(s)
     heads = np.stack([found.moved(layer) for layer in s.layers])
     shown = -np.sort(-heads.ravel())
-    return Truth([points(y=shown)], heads)
+    maps = np.stack([np.stack(found.fold(layer)).max(axis=(0, 2, 3)) for layer in s.layers]).ravel()
+    return Truth([points(y=shown)], heads, told=[maps[best(heads.ravel(), 8)].max()])

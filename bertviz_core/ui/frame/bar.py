@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.documents.glossary import GLOSSARY
 from bertviz_core.formula.texts import shorten
-from bertviz_core.ui.frame import share, site, state, url
+from bertviz_core.ui.frame import example, share, site, state
 from bertviz_core.ui.frame.controls import show_sentence_editor
 from bertviz_core.ui.frame.keys import LESSON
 from bertviz_core.ui.frame.menu import show_menu
@@ -56,7 +56,7 @@ class Bar:
             with st.container(key="editing", width="content"):
                 show_sentence_editor()
             with st.container(key="whole", horizontal=True, width="content", wrap=False, gap=None):
-                for name, says in url.list_queries(_WHOLE_MODEL).items():
+                for name, says in example.list_queries(_WHOLE_MODEL).items():
                     site.show_link(site.get_page(name), says=says)
             place = st.container(key="place", horizontal=True, vertical_alignment="center", width="content", wrap=False)
             actions = st.container(
@@ -106,7 +106,7 @@ def show_map(here: site.PageInfo) -> None:
 
     Behind it, apart, the pages that set a second pass beside it.
     """
-    queries = url.list_queries([info.name for info in (*_STAGES, *_TWO)])
+    queries = example.list_queries([info.name for info in (*_STAGES, *_TWO)])
     with st.container(horizontal=True, key="map", wrap=False, gap=None):
         for info in _STAGES:
             _show_stop(info, here, queries[info.name])

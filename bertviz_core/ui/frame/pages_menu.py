@@ -10,7 +10,7 @@ from bertviz_core.documents import DOCUMENTS
 from bertviz_core.formula.numbers import write_size
 from bertviz_core.formula.texts import write_count
 from bertviz_core.lessons.catalogue import LESSONS
-from bertviz_core.ui.frame import site, state, url
+from bertviz_core.ui.frame import example, site, state
 from bertviz_core.ui.frame.keys import VIEW
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.lesson import is_covered
@@ -32,7 +32,7 @@ def list_pages() -> None:
 
 def _show_section(section: str, pages: Sequence[site.PageInfo], numbers: Mapping[str, str] | None) -> None:
     st.caption(section)
-    queries = url.list_queries([info.name for info in pages])
+    queries = example.list_queries([info.name for info in pages])
     for info in pages:
         line = escape_markdown(info.line.format_map(numbers)) if numbers else ""
         with st.container(key=f"page-of-{info.name}", gap=None):

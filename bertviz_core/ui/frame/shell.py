@@ -23,7 +23,7 @@ from bertviz_core.tracing.inputs import encode
 from bertviz_core.tracing.store import is_long
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.loading import load_component
-from bertviz_core.ui.frame import site, state, style, url, what_if
+from bertviz_core.ui.frame import example, site, state, style, url, what_if
 from bertviz_core.ui.frame.against import find_beside
 from bertviz_core.ui.frame.bar import MARKS, NOTHING_BESIDE, Bar, show_map
 from bertviz_core.ui.frame.controls import EXAMPLES, Asked, bind_asked
@@ -81,6 +81,7 @@ def run_app(show_drawer: Callable[[View], None]) -> None:
 def _run(show_drawer: Callable[[View], None]) -> None:
     info, page = site.declare_pages()
     url.begin_run(info.name)
+    example.begin(info.name)
     forget_followed()
     forget_teller()
     beside = info.explains or bool(state.read(WALK))

@@ -20,7 +20,7 @@ from bertviz_core.ui.views.compare_both import Both
 
 _MOST = 10  # lines, so that each has room for its name
 _LONGEST = 12  # characters of a name
-_HIGH = 200
+_HIGH = 196
 
 
 def show_angles(view: View, both: Both) -> None:

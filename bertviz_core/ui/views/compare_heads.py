@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from html import escape
 
@@ -31,7 +32,8 @@ from bertviz_core.ui.walk.worked_out import ACROSS
 _SHOWN = 8  # heads whose maps are drawn
 _SIDE = 32  # cells along one side of a map, at most
 _AT_ONCE = 4_000_000  # weights of both passes that are read while the page is drawn; of more, in the background
-_HIGH = 166
+_HIGH = 156
+Maps = Mapping[tuple[int, int], list[np.ndarray]]  # of both passes, by layer and head
 
 
 def show_heads(view: View, both: Both) -> None:
@@ -66,10 +68,11 @@ def _draw(view: View, both: Both, found: Found[np.ndarray]) -> None:
         heads = np.full((1, 1), np.nan) if found.value is None else average_moved(found.value)
         order = sort_heads(heads)
         bars, maps = st.columns([3, 7], gap="medium")
+        drawn = _read_maps(both, order[:_SHOWN])
         with bars:
-            _show_bars(view, heads, order)
+            _show_bars(view, heads, order, _find_end(drawn))
         with maps:
-            st.html(_render_maps(view, both, heads, order[:_SHOWN]))
+            st.html(_render_maps(view, heads, drawn))
         if told := tell_progress(found, "the layers read") or _tell_missing(both):
             st.caption(told)
         if found.value is not None:
@@ -90,7 +93,8 @@ def _make_values(heads: np.ndarray) -> Values:
     return Values(heads, [f"layer {i}" for i in range(layers)], [f"head {i}" for i in range(count)])
 
 
-def _show_bars(view: View, heads: np.ndarray, order: tuple[tuple[int, int], ...]) -> None:
+def _show_bars(view: View, heads: np.ndarray, order: tuple[tuple[int, int], ...], end: float) -> None:
+    """All heads, the largest first; below, the end of the maps' scale."""
     if not order:
         st.html('<div class="bv-elsewhere-wait"></div>')
         return
@@ -100,6 +104,7 @@ def _show_bars(view: View, heads: np.ndarray, order: tuple[tuple[int, int], ...]
     show_chart(
         chart.offer([str(find_head(*place)) for place in order]), "elsewhere", "All heads by how far their maps differ"
     )
+    st.caption(f"Darkest in the maps: {format_percent(end)}")
 
 
 def find_head(layer: int, head: int) -> Address:
@@ -107,24 +112,29 @@ def find_head(layer: int, head: int) -> Address:
     return Address(f"{ATTENTION_WEIGHTS.in_layer(layer).path}.{ACROSS}").fix(head=head)
 
 
-def _render_maps(view: View, both: Both, heads: np.ndarray, shown: tuple[tuple[int, int], ...]) -> str:
-    if not shown:
-        return '<div class="bv-elsewhere-wait"></div>'
-    maps = [
-        read_folded(both.one, both.other, both.pairs, ATTENTION_WEIGHTS.in_layer(layer).fix(head=head))
+def _read_maps(both: Both, shown: tuple[tuple[int, int], ...]) -> Maps:
+    """The two maps of each of these heads, by its place."""
+    return {
+        (layer, head): read_folded(both.one, both.other, both.pairs, ATTENTION_WEIGHTS.in_layer(layer).fix(head=head))
         for layer, head in shown
-    ]
-    end = max(float(each.max(initial=0.0)) for pair in maps for each in pair) or 1.0
-    alone = any(each[:, -1].any() for pair in maps for each in pair)
+    }
+
+
+def _find_end(maps: Maps) -> float:
+    """The largest share of all maps, which is drawn darkest."""
+    return max((float(each.max(initial=0.0)) for pair in maps.values() for each in pair), default=0.0) or 1.0
+
+
+def _render_maps(view: View, heads: np.ndarray, maps: Maps) -> str:
+    if not maps:
+        return '<div class="bv-elsewhere-wait"></div>'
+    end, alone = _find_end(maps), any(each[:, -1].any() for pair in maps.values() for each in pair)
     drawn = [
         _render_pair(view, place, float(heads[place]), [_pool(each) for each in pair], end, alone)
-        for place, pair in zip(shown, maps, strict=True)
+        for place, pair in maps.items()
     ]
     inside = f'<div class="bv-elsewhere" data-roving>{"".join(drawn)}</div>'
-    scale = f"<small>darkest: {format_percent(end)}</small>"
-    return table_html.write_region(
-        "The maps of the heads that differ most", f"{inside}{scale}", "bv-elsewhere-all", scrolls=False
-    )
+    return table_html.write_region("The maps of the heads that differ most", inside, "bv-elsewhere-all", scrolls=False)
 
 
 def _pool(folded: np.ndarray) -> np.ndarray:

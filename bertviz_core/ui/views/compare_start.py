@@ -6,6 +6,7 @@ import streamlit as st
 
 from bertviz_core.ui.frame import choices, state
 from bertviz_core.ui.frame.controls import LONGEST_TEXT
+from bertviz_core.ui.frame.example import BANKS
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.second import get_hidden, get_second, tell_refused
@@ -15,7 +16,7 @@ _TEXT = Key("compare-another", "")
 # A sentence, and the one that it is compared with: one word is another one, or one word means something else.
 EXAMPLES = {
     "Rome or Paris": ("When in Rome, do as the [MASK] do.", "When in Paris, do as the [MASK] do."),
-    "“bank” in two sentences": ("He sat on the bank of the [MASK].", "He took money from the bank of the [MASK]."),
+    "“bank” in two sentences": BANKS,
 }
 
 

@@ -19,7 +19,7 @@ from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.views.compare import has_more_blanks
 from bertviz_core.ui.views.compare_both import Both
 
-_ROWS, _LONGEST = 9, 14  # answers, and characters of one
+_ROWS, _LONGEST, _ROW = 9, 14, 18  # answers; characters of one, and its pixels
 _TITLES = {
     BLANK: "Which word fits the blank",
     CLASS: "Which class it is",
@@ -53,7 +53,7 @@ def show_answers(view: View, both: Both) -> None:
         with tools:
             values = np.stack([answers.one[listed], answers.other[listed]], axis=1)
             show_values("answers", Values(values, [answers.name(i) for i in listed], ["first", "second"]))
-        chart = draw_mirrored(names, left, right, view.colors, view.colors.kinds[PREDICTION])
+        chart = draw_mirrored(names, left, right, view.colors, view.colors.kinds[PREDICTION], _ROW)
         show_chart(chart, "answers", "Probabilities of the same answers in both passes")
         if told := tell_answers(both.one, both.other):
             st.caption(escape_markdown(told))
