@@ -5,6 +5,7 @@ import streamlit as st
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.views.story import show_line, show_steps, show_stop, show_without, write_headline
+from bertviz_core.ui.views.story_brings import find_brought, show_brought
 from bertviz_core.ui.views.story_hidden import ask_story, show_hidden
 from bertviz_core.ui.views.story_way import read_story
 
@@ -17,12 +18,18 @@ view = open_page(
 )
 story = read_story(view)
 chosen = show_line(view, story)
-show_stop(view, story, chosen)
-without, hidden = st.columns(2, gap="small")
-with without:
+brought = find_brought(view, story, chosen)
+places = st.columns([43, 28, 29] if brought else 2, gap="small")
+if brought:
+    with places[0]:
+        show_brought(view, brought)
+with places[-2]:
     show_without(view, story)
-with hidden:
+with places[-1]:
     show_hidden(view, story)
+with fold("stop", f"**Stop {chosen + 1}** · its formula, and the picture of what it is made from") as opened:
+    if opened:
+        show_stop(view, story, chosen)
 with fold("steps", "**All steps** · with every sum, norm and curve between the stops") as opened:
     if opened:
         show_steps(view, story)

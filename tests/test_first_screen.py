@@ -32,6 +32,9 @@ def test_the_first_two_cards_are_seen_whole(chromium, server, page):
     [
         ("query_key_value", ".bv-aligned tbody tr:nth-child(8)"),  # which keys fit, best first
         ("predictions", '[class*="st-key-panel-"]'),  # four cards, and no fifth that repeats them
+        ("patch", '[class*="st-key-panel-"]'),
+        ("compare", '[class*="st-key-panel-"]'),
+        ("story", '[class*="st-key-panel-"]'),
     ],
 )
 def test_what_answers_is_on_the_first_screen(chromium, server, page, answer):

@@ -19,7 +19,7 @@ SENTENCE = "the cat sat on the [MASK]"
 
 def opened(**query):
     at = AppTest.from_file(APP, default_timeout=60)
-    at.query_params.update({"text": SENTENCE, **query})
+    at.query_params.update({"text": SENTENCE, "open": "stop", **query})
     at.run()
     at.switch_page("pages/story.py").run()
     assert not at.exception and not at.error
@@ -128,7 +128,7 @@ def test_it_is_told_of_the_pass_as_changed():
 def test_a_way_that_ends_at_what_a_change_put_is_not_said_to_come_from_the_token_ids():
     rules = {}
     for changes in ("", "cls.predictions.decoder:1.0", "cls.predictions.probs:0.0"):
-        at = opened(changes=changes, open="steps")
+        at = opened(changes=changes, open="steps,stop")
         rules[changes] = at.title[0].value, " ".join(said.value for said in at.caption)
     ids = "of those computed from the token ids"
     assert [ids in told for _, told in rules.values()] == [True, False, False]

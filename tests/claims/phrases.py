@@ -37,6 +37,7 @@ PHRASES = {
         "predictions_reason": [" products each, largest first"],
         "query_key_value_fit": ["Best fit first"],
         "sentence": [" highest of "],
+        "story_brings": [" that bring most of "],
         "sentence_answer": [" highest of ", "The highest start logits", "The highest end logits", "The best answers",
                             "compare with the best"],
         "tokenization": [" words in most pieces, of "],
@@ -103,9 +104,7 @@ PHRASES = {
         "story": ["along a largest part",
                   "the part that counts most",
                   "in a sum the largest in size", "the score that moves the result most"],
-        "story_hidden": ["The largest operand at each step is not the cause.", "Only the tokens on the way, of ",
-                         " A token that moves the number much need not be on the way: the way follows the largest "
-                         "parts, and the number has thousands of them. "],
+        "story_hidden": ["The largest operand at each step is not the cause.", "Only the tokens on the way, of "],
         "story_words": ["a score that moves it most", "No other score{depends} moves {name} ", "the largest",
                         "one of the largest", "the largest in size{depends}"],
     },

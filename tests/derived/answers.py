@@ -192,9 +192,22 @@ def story_hidden(s: Scene) -> Truth:
     """The same for every token that is a word."""
     start = s.shown.find("story", "All steps").cells[0]
     words = list_words(s)
-    value, hidden = read_probability(s.trace, start), [hide(s, start, i) for i in words]
+    return Truth(tables=[{"with it hidden": [hide(s, start, i) for i in words]}], rows=[s.names[i] for i in words])
+
+
+@truth("story", "Who brings what to *")
+def story_brings(s: Scene, name: str) -> Truth:
+    """Of a component of a head's output: each token's weight, its value, and their product; and what all add up to."""
+    panel = s.shown.find("story", f"Who brings what to {name}")
+    path, at = read_cell(panel.of)
+    head, j = divmod(at["concat"], s.config.head_dim)
+    query, layer = at["token"], int(path.split(".")[2])
+    own = path.removesuffix("context")
+    weights, values = s[f"{own}probs"][head, query], s[f"{own}value"][head, :, j]
     return Truth(
-        tables=[{"with it hidden": hidden, "change": [x - value for x in hidden]}], rows=[s.names[i] for i in words]
+        told=[layer, head, j, float(weights @ values)],
+        tables=[{"attention A": weights, "value V": values, "A · V": weights * values}],
+        may=[query],
     )
 
 
@@ -220,10 +233,8 @@ def story_without(s: Scene) -> Truth:
     """The story's number where a stop is 0; not of the number itself, and not of the token's id."""
     panel = s.shown.find("story", "Without each stop")
     start, *stops = panel.cells
-    value = read_probability(s.trace, start)
     without = [None, *(read_probability(s.trace.with_changes({stop: 0.0}), start) for stop in stops[:-1]), None]
-    change = [None if x is None else x - value for x in without]
-    return Truth(tables=[{"without it": without, "change": change}])
+    return Truth(tables=[{"without it": without}])
 
 
 def read_probability(trace: Trace, start: str) -> float:

@@ -147,8 +147,8 @@ function openStory() {
 test("a link of the story has the colour of what it leads to and the width of the share it leads from", () => {
   const { links } = openStory();
   assert.deepEqual(links.children.map(({ style }) => [style.stroke, style.strokeWidth]), [["blue", "7px"], ["tan", "4.5px"]]);
-  assert.equal(links.children[0].attributes.d, "M 0.5 64 C 1 64, 1 168, 1.5 168");
-  assert.equal(links.attributes.viewBox, "0 0 3 230");
+  assert.equal(links.children[0].attributes.d, "M 0.5 64 C 1 64, 1 152, 1.5 152");
+  assert.equal(links.attributes.viewBox, "0 0 3 214");
 });
 
 test("a lane has its token's name, and what becomes of the number when that is hidden", () => {
@@ -158,12 +158,12 @@ test("a lane has its token's name, and what becomes of the number when that is h
 
 test("each stop is a button in the lane of its token, and says what it is", () => {
   const { way, stops, part, chosen } = openStory();
-  assert.equal(way.style.height, "230px");
-  assert.deepEqual(stops.map(({ style }) => style.top), ["64px", "168px", "168px"]);
+  assert.equal(way.style.height, "214px");
+  assert.deepEqual(stops.map(({ style }) => style.top), ["64px", "152px", "152px"]);
   assert.equal(stops[1].attributes["aria-label"], "stop 2: neuron, layer 2, 0.25");
   assert.deepEqual(stops.map(({ tabIndex, attributes }) => [tabIndex, attributes["aria-current"]]), [[-1, undefined], [0, "step"], [-1, undefined]]);
   assert.equal(texts(stops[0]).replace(/ +/g, " ").trim(), "1 · word 0.5 token 4");
-  assert.deepEqual([texts(part), part.style.top, part.classes.has("down")], ["0.2", "116px", true]);
+  assert.deepEqual([texts(part), part.style.top, part.classes.has("down")], ["0.2", "108px", true]);
   stops[2].click();
   assert.deepEqual(chosen, [2]);
   way.onkeydown({ key: "ArrowRight", target: stops[2], preventDefault: () => {} });

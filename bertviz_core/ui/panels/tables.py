@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -19,7 +19,7 @@ class Column:
 
     color: of the bars behind the numbers, if any; end: the size at which a bar is full, by default the largest;
     signed: bars start in the middle, negative ones to the left; cells_of: what clicks on the numbers work out, one a
-    row; write: how numbers that are not whole are written.
+    row; write: how numbers that are not whole are written; mark: a size at which a line stands in every row.
     """
 
     name: str
@@ -29,6 +29,7 @@ class Column:
     signed: bool = False
     cells_of: Sequence[Address] = ()
     write: Callable[[float], str] = format_number
+    mark: float | None = None
 
     def cells(self) -> list[str]:
         """The column as HTML, cell by cell."""
@@ -40,8 +41,18 @@ class Column:
         return [f"<td{self._bar(value, end)}>{text}</td>" for value, text in zip(self.values, texts, strict=True)]
 
     def _bar(self, value: float | int | str | None, end: float) -> str:
+        layers = [*self._mark(end), *self._fill(value, end)]
+        return f' style="background:{",".join(layers)}"' if layers else ""
+
+    def _mark(self, end: float) -> Iterator[str]:
+        if self.mark is not None:
+            at = f"{min(abs(self.mark) / end, 1.0) * 100:.1f}%"
+            ink = f"var(--bv-text) calc({at} - 1px),var(--bv-text) {at}"
+            yield f"linear-gradient(to right,transparent calc({at} - 1px),{ink},transparent {at})"
+
+    def _fill(self, value: float | int | str | None, end: float) -> Iterator[str]:
         if not self.color or not isinstance(value, float):
-            return ""
+            return
         size = min(abs(value) / end, 1.0) * 100
         start, stop = (
             (50 + min(0, np.sign(value) * size / 2), 50 + max(0, np.sign(value) * size / 2))
@@ -49,9 +60,9 @@ class Column:
             else (0.0, size)
         )
         tint = f"color-mix(in srgb,{'var(--bv-negative)' if value < 0 else self.color} 33%,transparent)"
-        return (
-            f' style="background:linear-gradient(to right,transparent {start:.1f}%,{tint} {start:.1f}%,'
-            f'{tint} {stop:.1f}%,transparent {stop:.1f}%)"'
+        yield (
+            f"linear-gradient(to right,transparent {start:.1f}%,{tint} {start:.1f}%,"
+            f"{tint} {stop:.1f}%,transparent {stop:.1f}%)"
         )
 
 

@@ -72,21 +72,18 @@ def show_line(view: View, story: Story) -> int:
     chosen = state.read(_STOP)
     heading = Heading(
         "The way back",
-        "from stop to stop along a largest part; under each link: that part; under a token: the number with it hidden",
-        r"y = \sum_i p_i, \quad i^{*} = \underset{i}{\arg\max}\, |p_i|",
-        "in a sum; a rule of this app",
+        "along a largest part; under a token: with it hidden",
+        worked=story.cells[chosen],
     )
-    with open_card(view, PARAMETER, heading, story.start, name="way-back"):
+    with open_card(view, PARAMETER, heading, story.start, name="way-back") as tools:
+        with tools:
+            _show_moves(view, story, chosen)
         asked = ask_story(view)
         if asked is None:
             _draw_line(view, story, chosen, None)
         else:
             show_finding("story-line", asked, partial(_draw_line, view, story, chosen))
-        moves, words = st.columns([52, 45], gap="medium", vertical_alignment="center")
-        with moves, st.container(horizontal=True, vertical_alignment="center"):
-            _show_moves(view, story, chosen)
-        with words:
-            show_most_hidden(view, story)
+        show_most_hidden(view, story)
     return chosen
 
 
@@ -102,7 +99,7 @@ def _show_moves(view: View, story: Story, chosen: int) -> None:
         "The story of",
         list(list_offered(view)),
         key=STORY_OF.name,
-        width=210,
+        width=190,
         label_visibility="collapsed",
         on_change=_go,
         args=(0,),

@@ -126,9 +126,8 @@ def _draw_hidden(view: View, story: Story, found: Found[Hidden]) -> None:
     st.html(render_hidden(view, story.start, list_shown(story), set(story.tokens), found.value or {}))
     progress = tell_progress(found, "the tokens hidden")
     st.caption(
-        f"{tell_pass(view)}{_tell_marked(story)} A token that moves the number much need not be on the way: "
-        "the way follows the largest parts, and the number has thousands of them. "
-        f"{progress or 'Each is a pass with [MASK] in its place.'}"
+        f"{tell_pass(view)}{_tell_marked(story)} "
+        f"{progress or 'Each is a pass with [MASK] in its place; the line: as it is.'}"
     )
 
 

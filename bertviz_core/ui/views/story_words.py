@@ -104,10 +104,10 @@ def render_without(view: View, start: Address, cells: Sequence[Address], without
     """The story's number with each stop set to 0 in turn, as far as that is known."""
     color = view.colors.kinds[PREDICTION]
     names = [f"{i + 1}. {name_crumb(view.trace, cell)}" for i, cell in enumerate(cells)]
-    columns = _compare(
+    column = _compare(
         "without it", float(view.trace.recomputed(start)), [without.get(cell, WAITS) for cell in cells], color
     )
-    return render_table("stop set to 0", names, columns, opens=("cell", cells))
+    return render_table("stop set to 0", names, [column], opens=("cell", cells))
 
 
 def render_hidden(
@@ -116,14 +116,13 @@ def render_hidden(
     """The story's number with each of these tokens hidden in turn, as far as that is known. marked: the tokens whose
     rows stand out."""
     trace, color = view.trace, view.colors.kinds[PREDICTION]
-    columns = _compare("with it hidden", float(trace.recomputed(start)), [hidden.get(i, WAITS) for i in shown], color)
+    column = _compare("with it hidden", float(trace.recomputed(start)), [hidden.get(i, WAITS) for i in shown], color)
     names = [f"{i} {trace.tokens[i]}" for i in shown]
     chosen = {row for row, i in enumerate(shown) if i in marked}
-    return render_table("token hidden", names, columns, chosen, ("token", shown))
+    return render_table("token hidden", names, [column], chosen, ("token", shown))
 
 
-def _compare(name: str, value: float, others: Sequence[float | str | None], color: str) -> list[Column]:
-    """What a number becomes, and by how much that is more than it was."""
-    known = [x for x in others if isinstance(x, float)]
-    change = [x - value if isinstance(x, float) else x for x in others]
-    return [Column(name, others, color, max([value, *known])), Column("change", change, color, signed=True)]
+def _compare(name: str, value: float, others: Sequence[float | str | None], color: str) -> Column:
+    """What a number becomes, beside a line at what it was."""
+    end = max(abs(x) for x in (value, *others) if isinstance(x, float))
+    return Column(name, others, color, end, mark=value)

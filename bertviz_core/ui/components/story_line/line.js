@@ -6,7 +6,7 @@
 import { clampIndex } from "../shared/clamp.js";
 import { makeElement, makeSvg } from "../shared/element.js";
 
-const LANE = 104; // pixels from lane to lane
+const LANE = 88; // pixels from lane to lane
 const TOP = 64; // pixels above the first one
 const BELOW = 62; // pixels under the last one
 const NARROWEST = 70; // pixels from stop to stop
