@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import bertviz_core as bv
+from bertviz_core.ui.frame.resources import get_findings
 from tests.factory import random_checkpoint
 from tests.test_attention_pages import opened
 
@@ -15,10 +17,11 @@ BUTTON = re.compile(
     r'<button data-head="(\d+),(\d+)" aria-pressed="(\w+)"[^>]*><img src="data:image/png;base64,([^"]+)" alt="">(\d+)<'
 )
 WEIGHTS = "encoder.layer.3.attention.self.probs"
+CONTEXT, ROME = "encoder.layer.5.attention.self.context", "When in Rome, do as the [MASK] do."
 
 
 def list_buttons(at):
-    bodies = [each.proto.body for each in at.get("html") if '<div class="bv-layer-heads"' in each.proto.body]
+    bodies = [each.proto.body for each in at.get("html") if '<div class="bv-layer-heads' in each.proto.body]
     return [BUTTON.findall(body) for body in bodies]
 
 
@@ -39,6 +42,22 @@ def test_every_head_of_the_layer_is_a_button_with_its_own_weights():
         assert shades.shape == weights.shape
         order = np.argsort(weights, axis=None)
         assert np.all(np.diff(shades.ravel()[order]) > -0.02), head  # the larger, the darker
+
+
+def test_under_each_map_stands_what_the_head_is_worth_to_the_answer(bundled):
+    opened("attention", text=ROME, layer="5", token="8")
+    assert get_findings().settle(60)
+    at = opened("attention", text=ROME, layer="5", token="8")
+    (body,) = (each.proto.body for each in at.get("html") if '<div class="bv-layer-heads' in each.proto.body)
+    found = [float(text.replace("\N{MINUS SIGN}", "-")) for text in re.findall(r"<small>([^<]*)</small>", body)]
+    trace, probs = bv.run(bundled, ROME), "cls.predictions.probs[token=8]"
+    best = int(trace[probs].argmax())
+    for head, worth in enumerate(found):
+        context = trace[CONTEXT].copy()
+        context[:, 32 * head : 32 * head + 32] = 0
+        without = trace.with_changes({CONTEXT: context})[probs]
+        assert worth == pytest.approx(100 * (trace[probs][best] - without[best]), abs=0.06), head
+    assert len(found) == 12
 
 
 def test_of_a_change_the_heads_before_and_after_are_shown():

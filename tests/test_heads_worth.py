@@ -11,8 +11,9 @@ from bertviz_core.analysis.heads import summarize
 from bertviz_core.figures.palette import PALETTES
 from bertviz_core.figures.tints import measure_contrast, tint_cell
 from bertviz_core.formula.numbers import format_percent
+from bertviz_core.ui.panels.worth import Worth
 from bertviz_core.ui.views.heads_ablation import _tell_fall
-from bertviz_core.ui.views.heads_worth import Worth, list_marks, render_ranking, render_words
+from bertviz_core.ui.views.heads_worth import list_marks, render_ranking, render_words
 
 CHANGES = {(0, 1): -0.30, (0, 2): 0.02, (1, 0): -0.10, (1, 3): 0.05}  # of all other heads 0
 

@@ -140,7 +140,9 @@ def layer_heads(s: Scene, count: str, layer: str) -> Truth:
     """The maps of a layer's heads."""
     assert int(layer) == s.layer
     assert int(count) == s.config.num_attention_heads
-    return Truth(told=[s.layer], may=[*range(s.config.num_attention_heads), *pooled(s)])
+    worth, power = measure_worth(s)
+    told = (100 * worth / 10.0**power)[s.layer].tolist()
+    return Truth(told=[s.layer], may=[*range(s.config.num_attention_heads), *pooled(s), *told])
 
 
 @truth("heads", "Which token attends to which")
@@ -181,13 +183,19 @@ def answer_without(s: Scene) -> Truth:
 @truth("heads", "Needed, or in its way")
 def head_ranks(s: Scene) -> Truth:
     """Which heads the answer needs."""
-    probs = softmax(s.hf_run.prediction_logits[0, s.token].double().numpy())
-    first = best(probs, 5)[0]
-    worth = (probs[first] - zero_heads(s)[..., first]).ravel()
-    power = int(np.floor(np.log10(100 * abs(worth).max()))) if abs(worth).max() < 0.001 else 0
+    worth, power = measure_worth(s)
+    worth = worth.ravel()
     ranked = {"number": [100 * worth[i] / 10.0**power for i in rank_needed(worth)]}
     told = list(map(int, ((worth > 0).sum(), worth.size, (worth < 0).sum())))
     return Truth(told=told, tables=[ranked])
+
+
+def measure_worth(s: Scene) -> tuple[np.ndarray, int]:
+    """(layer, head) by how much the likeliest word is likelier with a head; the power of ten in which that is told."""
+    probs = softmax(s.hf_run.prediction_logits[0, s.token].double().numpy())
+    first = best(probs, 5)[0]
+    worth = probs[first] - zero_heads(s)[..., first]
+    return worth, int(np.floor(np.log10(100 * abs(worth).max()))) if abs(worth).max() < 0.001 else 0
 
 
 def rank_needed(worth: np.ndarray) -> list[int]:

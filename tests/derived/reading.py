@@ -25,6 +25,7 @@ from tests.menus import open_menus
 
 APP = str(Path(__file__).parents[2] / "app.py")
 _AWAITED = (
+    "attention",
     "documents",
     "feed_forward",
     "heads",

@@ -46,7 +46,7 @@ from bertviz_core.ui.walk.worked_out import find_entropy
 WHOLE, WINDOW = 64, 24  # tokens of a matrix that is drawn whole; around the chosen one, where there are more
 BLOCKS = 64  # on each side of the overview of a long input
 LINES, STRONGEST = 16, 5  # tokens on each side of the lines; keys of each query, where not all tokens are drawn
-_LOW_ROWS = 4  # keys whose rows a low window shows
+_LOW_ROWS = 6  # keys whose rows a low window shows
 _LINES_PAD = 6  # pixels around the lines and their captions
 _SEE = {
     "products": "Dot products of every query and every key",

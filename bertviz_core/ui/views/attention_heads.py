@@ -1,44 +1,73 @@
-"""All heads of the chosen layer beside each other, as small maps; a click chooses one."""
+"""All heads of the chosen layer beside each other, as small maps with what each is worth; a click chooses one."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from html import escape
 from pathlib import Path
 
 import numpy as np
 import streamlit as st
 
+from bertviz_core.analysis.ablation import Ablation, cut_place, find_outcomes
 from bertviz_core.analysis.heads import find_roles
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.thumbnails import draw_thumbnail
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
+from bertviz_core.sharing.findings import Found
 from bertviz_core.tracing.remember import remember
+from bertviz_core.tracing.store import is_long
 from bertviz_core.ui.components.selectors import read_css
+from bertviz_core.ui.frame.findings import WAITS, show_finding
+from bertviz_core.ui.frame.needed import ask_worth
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.head_maps import describe_pooling, read_heads
 from bertviz_core.ui.panels.panel import format_shape
 from bertviz_core.ui.panels.passes import show_passes_html
+from bertviz_core.ui.panels.worth import Worth, find_base
 
 _STYLE = read_css(Path(__file__).with_name("attention_heads.css"))
 
 
 def show_heads(view: View) -> None:
-    """The layer's attention maps, each on the scale of the large one."""
+    """The layer's attention maps, each on the scale of the large one, and what each head is worth to the answer."""
     address = ATTENTION_WEIGHTS.in_layer(view.chosen.layer)
-    step = view.trace.step(address)
     count = view.trace.model.config.num_attention_heads
-    heading = Heading(f"All {count} heads of layer {view.chosen.layer}", "the same map of each", view.typeset(step))
+    asked = (
+        None
+        if view.outcome.compared or is_long(len(view.trace.tokens))
+        else ask_worth(find_base(view), view.chosen.token)
+    )
+    heading = Heading(f"All {count} heads of layer {view.chosen.layer}", _tell_maps(view, asked is not None))
     st.html(_STYLE)
     with open_card(view, ATTENTION, heading, address, format_shape(view.trace, address), name="layer-heads"):
-        show_passes_html(view, [_render_heads(one) for one in view.passes])
+        if asked is None:
+            show_passes_html(view, [_render_heads(one) for one in view.passes])
+        else:
+            show_finding("layer-worth", asked, partial(_draw_worth, view))
         told = "Padding is left out." if not all(view.trace.encoding.mask) else ""
         if told := f"{told}{describe_pooling(len(view.trace.encoding.real))}".strip():
             st.caption(told)
 
 
-def _render_heads(view: View) -> str:
+def _tell_maps(view: View, worth: bool) -> str:
+    """What is drawn of each head; and what the number below that is, if it has one."""
+    if not worth:
+        return "the same map of each"
+    name = next(iter(find_outcomes(find_base(view), view.chosen.token)))
+    return f"points that {cut_place(name)} gains by each"
+
+
+def _draw_worth(view: View, found: Found[Ablation]) -> None:
+    outcomes = find_outcomes(find_base(view), view.chosen.token)
+    place = view.chosen.layer, view.chosen.head
+    st.html(_render_heads(view, Worth(found.value, outcomes, 0, read_heads(view.trace), place)))
+
+
+def _render_heads(view: View, worth: Worth | None = None) -> str:
     layer, summary = view.chosen.layer, read_heads(view.trace)
     pictures = remember(
         view.trace,
@@ -46,10 +75,11 @@ def _render_heads(view: View) -> str:
         lambda: tuple(_draw_map(view.colors, picture) for picture in summary.pictures[layer]),
     )
     buttons = "".join(
-        _render_head(view, head, picture, ", ".join(role.name for role in find_roles(summary.of(layer, head))))
+        _render_head(view, head, picture, [role.name for role in find_roles(summary.of(layer, head))], worth)
         for head, picture in enumerate(pictures)
     )
-    return f'<div class="bv-layer-heads" role="group" aria-label="Heads of layer {layer}">{buttons}</div>'
+    kind = "bv-layer-heads bv-worths" if worth else "bv-layer-heads"
+    return f'<div class="{kind}" role="group" aria-label="Heads of layer {layer}">{buttons}</div>'
 
 
 def _draw_map(colors: Palette, shares: np.ndarray) -> str:
@@ -57,10 +87,22 @@ def _draw_map(colors: Palette, shares: np.ndarray) -> str:
     return draw_thumbnail(shares / 255, colors, ATTENTION, share=True, end=1.0)
 
 
-def _render_head(view: View, head: int, image: str, roles: str) -> str:
-    """One head's button. image: of its map."""
-    chosen, said = str(head == view.chosen.head).lower(), escape(", ".join(filter(None, (f"head {head}", roles))))
+def _render_head(view: View, head: int, image: str, roles: Sequence[str], worth: Worth | None) -> str:
+    """One head's button. image: of its map; worth: has a place also while it is not known."""
+    told = _tell_worth(worth, view.chosen.layer, head) if worth else ("", "")
+    chosen = str(head == view.chosen.head).lower()
+    said = escape(", ".join(filter(None, (f"head {head}", *roles, told[1]))))
+    below = f"<small>{told[0]}</small>" if worth else ""
     return (
         f'<button data-head="{view.chosen.layer},{head}" aria-pressed="{chosen}" aria-label="{said}" title="{said}">'
-        f'<img src="{image}" alt="">{head}</button>'
+        f'<img src="{image}" alt="">{head}{below}</button>'
     )
+
+
+def _tell_worth(worth: Worth, layer: int, head: int) -> tuple[str, str]:
+    """What a head is worth, in short and in words; of what is not known yet, nothing in words."""
+    one = float(worth.of_heads[layer, head])
+    if np.isnan(one):
+        return WAITS.strip(), ""
+    text = worth.write(one)
+    return text, f"worth {text} {worth.unit}"

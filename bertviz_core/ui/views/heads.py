@@ -40,6 +40,7 @@ from bertviz_core.ui.panels.looks import ALL_ZERO, tell_hardest
 from bertviz_core.ui.panels.moved import draw_difference_chart
 from bertviz_core.ui.panels.panel import format_shape, show_values
 from bertviz_core.ui.panels.passes import show_passes, tell_pass
+from bertviz_core.ui.panels.worth import Worth
 from bertviz_core.ui.views import heads_told
 from bertviz_core.ui.views.heads_ablation import (
     ask_worth,
@@ -50,7 +51,7 @@ from bertviz_core.ui.views.heads_ablation import (
     tell_most_needed,
 )
 from bertviz_core.ui.views.heads_numbers import make_values, render_profile, write_profile, write_rule
-from bertviz_core.ui.views.heads_worth import FORMULA, Worth, list_marks
+from bertviz_core.ui.views.heads_worth import FORMULA, list_marks
 
 NONE = "no role"
 _LARGEST, _HIGH = 40, 288  # tokens of a head that is drawn with their names; pixels of all its rows

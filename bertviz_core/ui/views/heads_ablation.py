@@ -7,23 +7,22 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.ablation import Ablation, cut_place, drop_zeroed, find_outcomes, zero_head
+from bertviz_core.analysis.ablation import Ablation, cut_place, find_outcomes, zero_head
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.analysis.heads import Summary
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.sharing.findings import Found
-from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import needed, site, state, url
 from bertviz_core.ui.frame.findings import Wanted, tell_progress
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
-from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.what_if import add_changes
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.passes import tell_pass
 from bertviz_core.ui.panels.said import name_plain, tell_alike, tell_percent
-from bertviz_core.ui.views.heads_worth import FORMULA, Worth, render_ranking, render_words
+from bertviz_core.ui.panels.worth import Worth, find_base
+from bertviz_core.ui.views.heads_worth import FORMULA, render_ranking, render_words
 
 _WORTH = Key("worth", "")
 _SOURCE = "one pass without it"
@@ -33,18 +32,6 @@ _MEASURES = (
     "the logit is another number, and its strongest head may be another one."
 )
 _RANKING = 96  # pixels that the ranking has, also before it is known
-
-
-def find_base(view: View) -> Trace:
-    """The pass in which heads are zeroed: with what was changed in it, but for heads that are zeroed already.
-
-    So the map stays when one of them is then left out.
-    """
-    trace = view.trace
-    others = drop_zeroed(trace)
-    if len(others) == len(trace.changes):
-        return trace
-    return get_store().get(trace.model, view.text, view.pair, len(trace.tokens), view.masked, changes=others)
 
 
 def ask_worth(view: View) -> Wanted[Ablation] | None:

@@ -20,7 +20,7 @@ from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.told import Told, offer_number, offer_teller
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.views.heads_ablation import find_base
+from bertviz_core.ui.panels.worth import find_base
 from bertviz_core.ui.walk.card import Card, Cell, Row, Table, write_cell
 from bertviz_core.ui.walk.line import Line
 from bertviz_core.ui.walk.pictures import Piece, draw_waterfall
