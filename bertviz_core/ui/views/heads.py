@@ -54,7 +54,7 @@ from bertviz_core.ui.views.heads_numbers import make_values, render_profile, wri
 from bertviz_core.ui.views.heads_worth import FORMULA, list_marks
 
 NONE = "no role"
-_LARGEST, _HIGH = 40, 288  # tokens of a head that is drawn with their names; pixels of all its rows
+_LARGEST, _HIGH = 40, 324  # tokens of a head that is drawn with their names; pixels of all its rows
 
 _STYLE = read_css(Path(__file__).with_name("heads.css"))
 _map = load_component("head_map")
@@ -101,19 +101,20 @@ def _draw(view: View, all_heads: Summary, waits: bool, found: Found[Ablation]) -
 
 
 def _show_cards(view: View, all_heads: Summary, found: Found[Ablation] | None, worth: Worth | None) -> None:
-    every, one = st.columns([52, 48], gap="small")
-    with every:
-        _show_map(view, all_heads, worth)
-    with one:
-        _show_one(view)
-    words, role, ranking = st.columns([9, 9, 14], gap="small")
-    if found is not None and worth is not None:
-        with words:
-            show_words(view, worth)
-        with ranking:
-            show_ranking(view, worth, found)
-    with role:
-        _show_role(view)
+    with st.container(key="head-cards", gap=None):
+        every, one = st.columns([52, 48], gap="small")
+        with every:
+            _show_map(view, all_heads, worth)
+        with one:
+            _show_one(view)
+        words, role, ranking = st.columns([9, 9, 14], gap="small")
+        if found is not None and worth is not None:
+            with words:
+                show_words(view, worth)
+            with ranking:
+                show_ranking(view, worth, found)
+        with role:
+            _show_role(view)
 
 
 def _show_role(view: View) -> None:

@@ -26,9 +26,7 @@ _FLAT = 0.6  # part of the longest vector that has room upwards at least, so tha
 def show_way(view: View) -> None:
     """Every layer's turn of the chosen token's vector, and its length, true to scale, a row a layer."""
     angles, lengths = _measure_way(view)
-    heading = Heading(
-        "How far it turns", "true to scale; grey before the layer, hue after it", _write_turn(view), "lengths"
-    )
+    heading = Heading("How far it turns", "to scale; grey: before, hue: after", _write_turn(view), "lengths")
     with open_card(view, NORM, heading, "every stage of the token's way", name="way") as tools:
         with tools:
             show_values(
