@@ -91,7 +91,7 @@ def test_how_often_a_source_has_a_name_is_not_how_many_names_there_are():
     for where in ("formulas", "code"):
         at = opened("notation", {}, text="Go home.", names=where)
         rows = [row for each in at.markdown if "bv-names" in each.value for row in each.value.split("\n")]
-        cells = [re.split(r"(?<!\\)\|", row)[2:-1] for row in rows if row.startswith("| $")]
+        cells = [re.split(r"(?<!\\)\|", row)[2:-1] for row in rows if row.startswith("| <span")]
         counts.append(len(cells))
         names += [(where, i, name.strip()) for row in cells for i, name in enumerate(row) if name.strip() != "–"]
     assert f"**{counts[0]}** quantities, named **{len(names)}** times in 5 documents and 3 code bases" in said

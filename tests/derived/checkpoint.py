@@ -282,7 +282,7 @@ def glossary(s: Scene, group: str) -> Truth:
     """The shape beside every address, and the length beside every axis."""
     said = "\n".join(s.shown.find("notation", f"{group} in formulas").texts)
     shapes = re.findall(r"`([\w.]+)` \(([^)]*)\)", said)
-    lengths = re.findall(r"`(\w+)` = ([\d,]+) \|", said)
+    lengths = re.findall(r"`(\w+)` = ([\d,]+)(?:</span>)* \|", said)
     assert shapes or lengths or group.startswith("Heads")
     for address, shape in shapes:
         sides = zip(s.trace.dims(address), s.trace.shape(address), strict=True)

@@ -53,6 +53,7 @@ _LISTED = re.compile(
     r"<span>([^<]*)</span>(?:<small>(?:<span>)?[^<]*(?:</span>)?</small><i[^>]*><s[^>]*></s></i>)?<b>([^<]*)</b>"
 )
 _LISTS = ('class="bv-follows"', 'class="bv-ranked"')
+_OFFERED = re.compile(r' data-cell="[^"]*"')  # in Markdown
 _CELL = re.compile(r'<button[^>]* data-cell="([^"]*)"')
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _NUMBER = re.compile(
@@ -323,7 +324,7 @@ def _take(element, panel: Panel) -> None:
         panel.offered = html.unescape(offer[1]) if offer else panel.offered
     elif kind in ("markdown", "caption", "info", "success", "warning"):
         panel.formulas += _MATH.findall(element.value)
-        panel.texts.append(_MATH.sub(" ", element.value))
+        panel.texts.append(_OFFERED.sub("", _MATH.sub(" ", element.value)))
     elif kind == "latex":
         panel.formulas.append(element.value.strip("$\n"))
     elif kind in ("arrow_data_frame", "dataframe"):

@@ -12,7 +12,7 @@ from bertviz_core.ui.components.selectors import read_rules
 
 IN_FORMULAS = tuple(source for source in SOURCES if source in FORMULAS)
 IN_CODE = tuple(source for source in SOURCES if source not in FORMULAS)
-_FIRST = {IN_FORMULAS: 46, IN_CODE: 24}  # percent of a wide table that its first column has
+_FIRST = {IN_FORMULAS: 51, IN_CODE: 24}  # percent of a wide table that its first column has
 _BREAK = re.compile(r"(?<!\\left)(?<=.)\(")  # where a formula's line may end, besides at its signs
 _JOINT = re.compile(r"(?=\\_|\.)|(?<=/)")  # where an identifier's line may end
 _RULES = read_rules(Path(__file__).with_name("names.css"))

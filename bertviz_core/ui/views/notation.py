@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from html import escape
 
 import numpy as np
 import streamlit as st
@@ -14,6 +15,7 @@ from bertviz_core.documents import DOCUMENTS
 from bertviz_core.documents.names import SOURCES
 from bertviz_core.figures.bars import draw_counts
 from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import AXES, CONCAT, HEAD, HEAD_DIM, TOKEN_AXES
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import INPUT, NORM, PARAMETER
@@ -25,11 +27,11 @@ from bertviz_core.ui.panels.card import open_card
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.panels.names import IN_CODE, IN_FORMULAS, write_css, write_table
-from bertviz_core.ui.panels.panel import format_shape
+from bertviz_core.ui.panels.panel import choose_cell, format_shape
 
 _KINDS = {"all": "All", "steps": "Steps", "parameters": "Parameters", "inputs": "Inputs", "axes": "Axes"}
 _SOURCES = f"{len(DOCUMENTS)} documents and {len(SOURCES) - len(DOCUMENTS)} code bases"
-_MAP = 238  # pixels: the height of the map of who names what
+_MAP = 196  # pixels: the height of the map of who names what
 _FORMULAS = "formulas"
 _WHERE = {_FORMULAS: "In formulas", "code": "In code"}
 _NAMED = {_FORMULAS: IN_FORMULAS, "code": IN_CODE}  # the sources
@@ -81,20 +83,23 @@ def show_coverage(view: View) -> Derived:
     sizes = [len(rows) for rows in groups.values()]
     shares = np.array([[count / size for count in row] for row, size in zip(counts, sizes, strict=True)])
     sources, stages = list(SOURCES.values()), [group.title for group in groups]
+    chart = draw_heatmap(
+        shares,
+        Side("", stages),
+        Side("", sources, angle="auto"),
+        view.colors,
+        NORM,
+        share=True,
+        end=1.0,
+        height=_MAP,
+        texts=[[f"{count}/{size}" for count in row] for row, size in zip(counts, sizes, strict=True)],
+    )
+    told = {**chart.traces[0], "showscale": False}  # each cell says its share
+    layout = {**chart.layout, "margin": {**chart.layout["margin"], "t": 4, "b": 4}}
     return Derived(
         "names-shares",
         "Who names what",
-        draw_heatmap(
-            shares,
-            Side("", stages),
-            Side("", sources, angle="auto"),
-            view.colors,
-            NORM,
-            share=True,
-            end=1.0,
-            height=_MAP,
-            texts=[[f"{count}/{size}" for count in row] for row, size in zip(counts, sizes, strict=True)],
-        ),
+        replace(chart, traces=(told,), layout=layout),
         Origin(
             "the glossary",
             NORM,
@@ -210,17 +215,28 @@ def _show_tables(view: View, title: str, rows: Sequence[Entry], shown: Iterable[
 
 
 def _write_entry(view: View, entry: Entry) -> str:
+    """A quantity's symbol, what it means, and its address with its shape or length, each in a column of its own."""
     address = entry.symbol.address
     size = format_shape(view.trace, address) if address in view.trace else _write_size(view, address)
-    return f"{_write_meaning(view, entry)} `{address}` {size}"
+    return _align(view, entry, f"`{address}` {size}")
 
 
 def _write_meaning(view: View, entry: Entry) -> str:
-    return f"{_write_symbol(view, entry)} &ensp; {entry.meaning}"
+    return _align(view, entry)
+
+
+def _align(view: View, entry: Entry, *more: str) -> str:
+    parts = (f"<span>{part}</span>" for part in (_write_symbol(view, entry), entry.meaning, *more))
+    return f'<span class="bv-entry">{"".join(parts)}</span>'
 
 
 def _write_symbol(view: View, entry: Entry) -> str:
-    return rf"$\displaystyle {style.make_painter(view.colors)(entry.symbol)}$"
+    """The symbol; of what has numbers, a button that works its strongest one at the chosen token out."""
+    symbol, where = rf"$\displaystyle {style.make_painter(view.colors)(entry.symbol)}$", entry.symbol.address
+    if where not in view.trace:
+        return symbol
+    cell = escape(str(choose_cell(view, Address(where), {})))
+    return f'<button class="bv-letter" data-cell="{cell}" aria-label="{where}, with numbers">{symbol}</button>'
 
 
 def _write_size(view: View, axis: str) -> str:
