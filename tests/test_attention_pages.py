@@ -170,7 +170,7 @@ def test_every_number_of_the_steps_leads_to_its_cell(rome, scores):
 def test_a_low_window_has_the_rows_of_the_keys_most_looked_at_and_offers_the_others(rome, scores):
     body = next(element.proto.body for element in scores.get("html") if "bv-aligned" in element.proto.body)
     rows = re.findall(r'<tr(?: class="([^"]*)")?><th scope="row"><button[^>]*key_token=(\d+)"', body)
-    best = set(np.argsort(-rome[f"{OWN}.probs"][HEAD, TOKEN], kind="stable")[:4].tolist())
+    best = set(np.argsort(-rome[f"{OWN}.probs"][HEAD, TOKEN], kind="stable")[:6].tolist())
     assert {int(key) for look, key in rows if look != "bv-late"} == best | {KEY}
     assert f">{len(rows) - len(best | {KEY})} more rows</button>" in body
 

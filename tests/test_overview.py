@@ -129,7 +129,7 @@ def test_every_formula_stands_with_a_number_of_its_own(rome):
     at.switch_page("pages/formulas.py").run()
     assert not at.exception
     html = "".join(element.proto.body for element in at.get("html"))
-    shown = dict(re.findall(r'class="bv-row" data-cell="([^"]+)".*?<b>(.+?)</b>', html))
+    shown = dict(re.findall(r'class="bv-row" data-cell="([^"]+)".*?<b[^>]*>(.+?)</b>', html))
     opened = open_head(rome, 8).layer
     steps = [step.address for step in rome.program.steps if step.layer in (None, opened)]
     assert [cell.partition("[")[0] for cell in shown] == steps

@@ -43,7 +43,7 @@ def hear(page, changes, text, **query):
 def list_printed(at):
     """The cells that the page of all formulas prints, each with what is printed."""
     written = "".join(each.proto.body for each in at.get("html"))
-    rows = re.findall(r'<button class="bv-row" data-cell="([^"]*)".*?<b>(.*?)</b></button>', written, re.DOTALL)
+    rows = re.findall(r'<button class="bv-row" data-cell="([^"]*)".*?<b[^>]*>(.*?)</b></button>', written, re.DOTALL)
     return {parse(unescape(cell)): text for cell, text in rows}
 
 

@@ -103,3 +103,9 @@ function makeRows(rows, most, counted, told) {
     make("span", { class: "count" }, counted ? String(each.count) : ""),
     make("span", { class: "model" }, each.shown)]));
 }
+
+/** What stands over the table at the end. @param {{ right: number, answers: number }[]} rows one a question that was answered */
+export function nameAfter(rows) {
+  if (!rows.length) return "Nobody has answered";
+  return rows.every(({ right, answers }) => right === answers) ? "All answers were right in the end" : "What the class got wrong most";
+}

@@ -1,8 +1,8 @@
 // The projector's page of a class: who leads goes on by buttons or keys; the class's answers stand on the sentence.
 
-import { drawAnswers, drawTokens, drawTops, isOnSentence } from "./axis.js";
+import { drawAnswers, drawTokens, drawTops, isOnSentence, nameAfter } from "./axis.js";
 import * as led from "./led.js";
-import { ask, make, nameAfter } from "./parts.js";
+import { ask, make } from "./parts.js";
 
 /** @import { Lead, Question, Row, Told } from "./types.d.ts" */
 

@@ -56,12 +56,6 @@ export async function ask(path, { body, secret, timeout = 8000 } = {}) {
 /** The code of a room as it is typed, without spaces and in capitals. @param {string} typed */
 export const readCode = (typed) => typed.toUpperCase().replace(/[^A-Z0-9]/g, "").slice(0, 4);
 
-/** What stands over the table at the end. @param {{ right: number, answers: number }[]} rows one a question that was answered */
-export function nameAfter(rows) {
-  if (!rows.length) return "Nobody has answered";
-  return rows.every(({ right, answers }) => right === answers) ? "All answers were right in the end" : "What the class got wrong most";
-}
-
 /** Which signs of a code no code has. @param {string} code */
 export const findUnused = (code) => [...code].filter((each) => "01OIL".includes(each));
 

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { drawAnswers, drawTokens, drawTops, isOnSentence } from "../../rooms/browser/axis.js";
+import { drawAnswers, drawTokens, drawTops, isOnSentence, nameAfter } from "../../rooms/browser/axis.js";
 import * as link from "../../rooms/browser/link.js";
 import * as kept from "../../rooms/browser/kept.js";
 import * as led from "../../rooms/browser/led.js";
-import { findUnused, nameAfter, nameAnswer, readCode, readShown } from "../../rooms/browser/parts.js";
+import { findUnused, nameAnswer, readCode, readShown } from "../../rooms/browser/parts.js";
 import { drawSentence, listShown, quote } from "../../rooms/browser/said.js";
 import { openDocument } from "./record/document.js";
 

@@ -61,7 +61,7 @@ function roomOf(chart) {
 
 // The box around all of them.
 /** @param {Element[]} charts */
-export function measure(charts) {
+function measure(charts) {
   const boxes = charts.map((chart) => chart.getBoundingClientRect());
   const [left, top] = [Math.min(...boxes.map((box) => box.left)), Math.min(...boxes.map((box) => box.top))];
   const [right, bottom] = [Math.max(...boxes.map((box) => box.right)), Math.max(...boxes.map((box) => box.bottom))];
