@@ -1,8 +1,8 @@
 """What a layer's attention gives, brings and passes on from one token to another: what the drawer tells of each.
 
-Their addresses are those of the step with a word behind: `….averaged[query=8,key=3]` and `….rollout[query=8,key=3]` of a
-layer's attention weights, the latter followed back to the input (Abnar & Zuidema 2020), and `….brought[token=8,source=3]`
-of what attention adds and of what the block gives (Kobayashi et al. 2020 and 2021).
+Their addresses are those of the step with a word behind: of a layer's attention weights `….averaged[query=8,key=3]`,
+and `….rollout[query=8,key=3]`, which is followed back to the input (Abnar & Zuidema 2020); of what attention adds, and
+of what the block gives, `….brought[token=8,source=3]` (Kobayashi et al. 2020 and 2021).
 """
 
 from __future__ import annotations
