@@ -59,6 +59,7 @@ def test_a_server_whose_clock_jumps_answers_pages_and_ends_classes_by_it(chromiu
         assert look(0, 1) == [200]
 
 
+@pytest.mark.rare
 def test_a_bookmark_and_a_second_tab_show_what_was_chosen_and_change_nothing_elsewhere(chromium, server):
     with visit(chromium, server) as first:
         first.open("attention", text="The bank of the river was muddy.")
@@ -84,6 +85,7 @@ def test_a_bookmark_and_a_second_tab_show_what_was_chosen_and_change_nothing_els
         assert first.page.url == bookmark and first.shown() == shown
 
 
+@pytest.mark.rare
 def test_a_training_survives_a_reload_and_its_process_being_killed(chromium, tmp_path):
     with running(tmp_path) as url, visit(chromium, url, fresh=True) as app:
         app.open("training", passes=600)

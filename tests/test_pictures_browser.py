@@ -122,7 +122,10 @@ LETTERS = """() => [...document.querySelectorAll('svg text')].filter(e => e.text
 })"""
 
 
-@pytest.mark.parametrize(("name", "address"), [("attention", "self.probs"), ("where_from", "decoder")])
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [pytest.param("attention", "self.probs", marks=pytest.mark.rare), ("where_from", "decoder")],
+)
 def test_letters_are_as_large_as_asked_for_however_wide_a_picture_is(app, name, address):
     app.open(name)
     panel = find_panel(app, address)
