@@ -141,10 +141,33 @@ def show_what_if(trace: Trace, chosen: Selection) -> None:
 
 
 def _show_offers(trace: Trace, chosen: Selection) -> None:
-    everywhere = st.checkbox("In every layer", key="what-if-everywhere")
-    layers = list(range(trace.model.config.num_hidden_layers)) if everywhere else [chosen.layer]
-    where = "every layer" if everywhere else f"layer {chosen.layer}"
-    st.markdown(escape_markdown(f"Token {chosen.token}, “{trace.tokens[chosen.token]}”"))
+    """First the strip with the page's head, then what can be done to the token, to the head and to the layer."""
+    head = ATTENTION_WEIGHTS.in_layer(chosen.layer).fix(head=chosen.head)
+    st.button(
+        f"Slide layer {chosen.layer}, head {chosen.head} from 0 to 1",
+        key="what-if-slide-head",
+        type="primary",
+        on_click=open_strip,
+        args=(head,),
+    )
+    token, of_head, of_layer = st.columns([4, 3, 5], gap="medium")
+    with of_layer:
+        title = st.container()
+        everywhere = st.checkbox("In every layer, the head too", key="what-if-everywhere")
+        layers = list(range(trace.model.config.num_hidden_layers)) if everywhere else [chosen.layer]
+        where = "every layer" if everywhere else f"layer {chosen.layer}"
+        title.markdown(f"**{where.capitalize()}**")
+        _offer_for_layer(trace, layers)
+    with token:
+        _offer_for_token(trace, chosen)
+    with of_head:
+        st.markdown(f"**Head {chosen.head} of {where}**")
+        _show_buttons(offer_for_head(layers, chosen.head), "head")
+    st.caption("To change any other number, click a cell of a chart: its explanation has a what-if menu.")
+
+
+def _offer_for_token(trace: Trace, chosen: Selection) -> None:
+    st.markdown(f"**Token {chosen.token}, “{escape_markdown(trace.tokens[chosen.token])}”**")
     st.text_input(
         "Swap it for",
         key=_WORD.name,
@@ -156,16 +179,9 @@ def _show_offers(trace: Trace, chosen: Selection) -> None:
     if remark:
         st.warning(escape_markdown(remark))
     _show_buttons(offer_for_token(trace, chosen.token), "token")
-    st.markdown(f"Head {chosen.head} of {where}")
-    _show_buttons(offer_for_head(layers, chosen.head), "head")
-    head = ATTENTION_WEIGHTS.in_layer(chosen.layer).fix(head=chosen.head)
-    st.button(
-        f"Slide layer {chosen.layer}, head {chosen.head} from 0 to 1",
-        key="what-if-slide-head",
-        on_click=open_strip,
-        args=(head,),
-    )
-    st.markdown(where.capitalize())
+
+
+def _offer_for_layer(trace: Trace, layers: list[int]) -> None:
     _show_buttons(offer_for_layer(trace, layers), "layer")
     st.text_input(
         "Epsilon of its LayerNorms",
@@ -174,7 +190,6 @@ def _show_offers(trace: Trace, chosen: Selection) -> None:
         args=(layers,),
         placeholder=f"{trace.model.config.layer_norm_eps:g}",
     )
-    st.caption("To change any other number, click a cell of a chart: its explanation has a what-if menu.")
 
 
 def _show_buttons(offers: list[Offer], key: str) -> None:
