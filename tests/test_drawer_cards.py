@@ -303,6 +303,18 @@ def test_a_number_that_somebody_set_says_what_it_was_in_place_of_its_formula(rom
         assert "changed from" not in _render_line(*explain(trace, where))
 
 
+def test_a_number_that_somebody_set_keeps_the_table_of_what_it_was_made_from(rome):
+    cell = f"{LAYER}.attention.self.probs[head=0,query=8,key=5]"
+    *_, old = explain(rome, cell)
+    *_, card = explain(rome.with_changes({cell: 0.5}), cell)
+    assert card.table.heading == "Without changes: made from 12 scores, largest first"
+    assert card.table.rows == old.table.rows and card.table.ends == old.table.ends
+    before = rome[cell].item()
+    for value, told in ((before, "as it was before"), (before * (1 + 1e-6), f"changed from <b>{before:.9g}</b>")):
+        line = _render_line(*explain(rome.with_changes({cell: value}), cell))
+        assert f'<span class="bv-was">{told}</span>' in line
+
+
 @pytest.mark.parametrize(("cell", "title", "crumb"), [
     (f"{LAYER}.attention.self.probs[head=0,query=8,key=5]", "Attention weight", "weight"),
     (f"{LAYER}.attention.self.query[head=0,query=8,head_dim=30]", "Query, component 30 of 32", "query"),

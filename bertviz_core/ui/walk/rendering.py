@@ -125,7 +125,8 @@ def _render_line(view: View, shown: Explained, card: Card) -> str:
     if why.step is None:
         symbol = view.trace.program.symbol(why.cell.path)
         value = int(why.value) if symbol and symbol.kind == INPUT else why.value
-        cell = write_html(write_cell(symbol, [str(i) for _, i in why.cell.index])) if symbol else ""
+        index = [str(i) for axis, i in why.cell.index if axis != "head"]  # as where a step computes it
+        cell = write_html(write_cell(symbol, index)) if symbol else ""
         line = f"<span>{cell} = {_render_result(value)}</span>" if cell else ""
         line += _render_before(view.trace, why.cell)
     else:
@@ -150,8 +151,13 @@ def _render_before(trace: Trace, cell: Address) -> str:
     """What a number was before somebody put another one in its place."""
     if trace.before is None or not is_put(trace, cell):
         return ""
-    before = trace.before[cell].item()
-    return f' <span class="bv-was">changed from <b>{escape(format_number(before))}</b></span>'
+    before, now = trace.before[cell].item(), trace[cell].item()
+    if before == now:
+        return ' <span class="bv-was">as it was before</span>'
+    told = format_number(before)
+    if told == format_number(now):  # they differ further behind
+        told = f"{before:.9g}".replace("-", "\N{MINUS SIGN}")
+    return f' <span class="bv-was">changed from <b>{escape(told)}</b></span>'
 
 
 def _render_equation(line: Line, result: float) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from bertviz_core.analysis.parts import ALONE, SUMMAND, TERM, WITHOUT, Parts, unwrap
+from dataclasses import replace
+
+from bertviz_core.analysis.made_from import is_put
+from bertviz_core.analysis.parts import ALONE, SUMMAND, TERM, WITHOUT, Parts, take_apart, unwrap
 from bertviz_core.formula.document_nodes import Argmax
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.functions import Apply, Mean
 from bertviz_core.formula.shapes import Lookup
-from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.walk.card import Card
+from bertviz_core.ui.frame.view import Outcome, View
+from bertviz_core.ui.walk.card import Card, Table
 from bertviz_core.ui.walk.templates.curves import explain_curve
 from bertviz_core.ui.walk.templates.norms import explain_mean, explain_scale, find_norm, is_spread
 from bertviz_core.ui.walk.templates.others import explain_other
@@ -21,7 +24,8 @@ from bertviz_core.ui.walk.templates.terms import explain_terms, explain_through,
 def explain_number(view: View, why: Explanation, found: Parts, way: Way = ()) -> Card:
     """A cell, explained in the way of its formula. way: the steps that led to it."""
     if why.step is None:
-        return explain_end(view, why, way)
+        card = explain_end(view, why, way)
+        return replace(card, table=_list_replaced(view, why)) if is_put(view.trace, why.cell) else card
     expr, _ = unwrap(why.step.expr)
     norm = find_norm(view.trace, expr)
     if norm:
@@ -38,6 +42,17 @@ def explain_number(view: View, why: Explanation, found: Parts, way: Way = ()) ->
         case _:
             card = _explain_parts(view, why, found)
     return card
+
+
+def _list_replaced(view: View, why: Explanation) -> Table | None:
+    """What a number was made from before a change put another in its place; None of what no step computes."""
+    before = view.trace.before
+    if before is None or why.cell.path not in before.program.by_address:
+        return None
+    old = before.explain(why.cell)
+    unchanged = replace(view, outcome=Outcome(before, before, {}))
+    table = explain_number(unchanged, old, take_apart(before, old)).table
+    return table and replace(table, heading=f"Without changes: {table.heading[:1].lower()}{table.heading[1:]}")
 
 
 def _explain_parts(view: View, why: Explanation, found: Parts) -> Card:
