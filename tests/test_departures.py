@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import bertviz_core as bv
-from bertviz_core.analysis.alignment import find_layer_outputs, measure_difference
+from bertviz_core.analysis.alignment import find_layer_outputs, measure_difference, pair_steps
 from bertviz_core.analysis.departures import run_departures
 from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
 from bertviz_core.documents import DOCUMENTS
@@ -17,7 +17,7 @@ from bertviz_core.programs.departures import (
     read_departures,
     write_departed,
 )
-from bertviz_core.ui.views.documents_departures import list_besides
+from bertviz_core.ui.views.documents_departures import list_besides, mark_pair
 from tests.departed import Departed
 from tests.factory import random_checkpoint
 from tests.often import often
@@ -38,6 +38,20 @@ def last(trace):
 def test_with_none_it_is_bert_bit_for_bit(model):
     written = write_departed("bert", model.config, frozenset(model.heads), model.dtype)
     assert written == model.program
+
+
+@pytest.mark.parametrize(("name", "lacks", "adds"), [
+    ("no-segment", ["embeddings.token_type_embeddings"], []),
+    ("no-embedding-norm", ["embeddings.LayerNorm.weight", "embeddings.LayerNorm.normalized",
+                           "embeddings.LayerNorm.bias"], []),
+    ("no-bias", ["encoder.layer.0.attention.self.query.bias"], []),
+    ("relu", [r"\mathrm{GELU}"], [r"\max"]),
+    ("no-output-matrix", ["encoder.layer.0.attention.output.dense"], ["encoder.layer.0.attention.self.context"]),
+    ("embedding-in-sums", ["encoder.layer.0.attention.output.LayerNorm"], ["embeddings.sum"]),
+])  # fmt: skip
+def test_what_the_row_of_a_departure_names_is_marked_and_no_more(bundled, name, lacks, adds):
+    note = bundled.written("forward-pass-note")
+    assert mark_pair(pair_steps(DEPARTURES[name].address, bundled.program, note)) == (lacks, adds)
 
 
 def test_of_every_document_it_is_said_in_what_it_departs():

@@ -9,15 +9,16 @@ from pathlib import Path
 
 import streamlit as st
 
-from bertviz_core.analysis.alignment import pair_steps
+from bertviz_core.analysis.alignment import Pair, pair_steps
 from bertviz_core.analysis.departures import Departed, run_departures
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.analysis.ranking import rank_top
+from bertviz_core.formula.functions import Apply
 from bertviz_core.formula.markup import write_html
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.notations import Notation
 from bertviz_core.formula.numbers import format_percent
-from bertviz_core.formula.steps import NORM, Step
+from bertviz_core.formula.steps import NORM, Step, walk_nodes
 from bertviz_core.programs import PADS_FIRST
 from bertviz_core.programs.departures import ALWAYS_GELU, DEPARTURES, OF_DOCUMENTS, Departure
 from bertviz_core.sharing.findings import Found
@@ -33,6 +34,7 @@ from bertviz_core.ui.views.documents_five import render_cosine, write_cosine
 
 _STYLE = read_css(Path(__file__).with_name("documents_departures.css"))
 _UNKNOWN = "…"
+_NORMALIZED, _PLAIN = "embeddings.LayerNorm", "embeddings.sum"  # what the first layer reads, in one program or another
 
 
 def show_departures(view: View, side: Side) -> None:
@@ -100,9 +102,10 @@ def _name_answer(view: View) -> str:
 
 def _render_row(view: View, side: Side, departure: Departure, one: Departed | None, best: str) -> str:
     pair, document = pair_steps(departure.address, view.trace.program, side.program), side.document
+    lacks, adds = mark_pair(pair)
     cells = (
-        _render_formula(view, "row", "BERT", pair.left, pair.lacks),
-        _render_formula(view, side.notation, name_shortly(document) if document else "", pair.right, pair.adds),
+        _render_formula(view, "row", "BERT", pair.left, lacks),
+        _render_formula(view, side.notation, name_shortly(document) if document else "", pair.right, adds),
         _UNKNOWN if one is None else render_cosine(one.cosine),
         _render_answer(one, best),
     )
@@ -110,9 +113,31 @@ def _render_row(view: View, side: Side, departure: Departure, one: Departed | No
     return table_html.write_row(name, table_html.write_cells(cells))
 
 
+def mark_pair(pair: Pair) -> tuple[list[str], list[str]]:
+    """What is marked of both formulas: symbols, by address, and functions, as LaTeX, that only one of them has. That
+    one reads the normalized embedding, the other the plain one, is the departure of another row."""
+    lacks, adds = pair.lacks, pair.adds
+    if _NORMALIZED in lacks and _PLAIN in adds:
+        lacks, adds = (tuple(one for one in own if one not in (_NORMALIZED, _PLAIN)) for own in (lacks, adds))
+    return _list_own(pair.left, pair.right, lacks), _list_own(pair.right, pair.left, adds)
+
+
+def _list_own(step: Step | None, other: Step | None, own: Sequence[str]) -> list[str]:
+    """Every symbol, where there is no other step."""
+    if step is None:
+        return []
+    if other is None:
+        return [leaf.address for leaf in step.leaves]
+    return [*own, *(tex for tex in _list_functions(step) if tex not in _list_functions(other))]
+
+
+def _list_functions(step: Step) -> list[str]:
+    return [node.function.tex for node in walk_nodes(step.expr) if isinstance(node, Apply)]
+
+
 def _render_formula(view: View, notation: Notation, whose: str, step: Step | None, own: Sequence[str]) -> str:
-    """A step's formula in one line, marked what the other's does not read; its left side alone where it takes more
-    lines. whose: it is, where it stands in no column of its own; own: addresses."""
+    """A step's formula in one line, marked what the other's does not have; its left side alone where it takes more
+    lines. whose: it is, where it stands in no column of its own; own: as `mark_pair` has it."""
     return f'<small class="bv-whose" aria-hidden="true">{whose}</small>{_typeset(view, notation, step, own)}'
 
 
@@ -125,6 +150,9 @@ def _typeset(view: View, notation: Notation, step: Step | None, own: Sequence[st
         return rf"\htmlClass{{bv-differs}}{{{plain(symbol)}}}" if symbol.address in own else plain(symbol)
 
     tex = step.typeset(paint, notation)
+    for function in _list_functions(step):
+        if function in own:
+            tex = tex.replace(function, rf"\htmlClass{{bv-differs}}{{{function}}}")
     try:
         return f'<span class="bv-symbols">{write_html(tex)}</span>'
     except ValueError:
