@@ -26,7 +26,7 @@ def draw_methods(
     chart = draw_heatmap(
         amounts / np.where(ends == 0, 1, ends),
         Side("", names),
-        Side("", tokens),
+        Side("", tokens, angle=-90),  # however narrow the cells are, no two names meet
         colors,
         PREDICTION,
         end=1.0,
