@@ -27,7 +27,7 @@ with fold("sum", "**From attention weights to a weighted sum** · the article's 
 with fold("positions", "**Sinusoidal positions** · of any length and size") as opened:
     if opened:
         playground_examples.show_sinusoidal(view)
-with fold("scaling", "**Why scores are divided by √d_k** · the softmax with and without") as opened:
+with fold("scaling", r"**Why scores are divided by $\sqrt{d_k}$** · the softmax with and without") as opened:
     if opened:
         playground_examples.show_divisors(view, scores, row)
         playground_examples.show_unscaled(view)

@@ -14,7 +14,7 @@ from bertviz_core.analysis.naming import find_noun, name_crumb, name_number
 from bertviz_core.analysis.parts import WITHOUT
 from bertviz_core.analysis.walk import Turn
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.numbers import format_number, write_recorded
 from bertviz_core.formula.steps import PARAMETER
 from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.programs.names import VALUES
@@ -163,7 +163,7 @@ def _make_stop(view: View, turn: Turn) -> dict[str, object]:
     return {
         "name": name_crumb(view.trace, cell),
         "place": f"{layer} {_name_component(cell)}".strip(),
-        "value": format_number(view.trace[cell].item()),
+        "value": write_recorded(view.trace[cell].item()),
         "part": "" if amount is None else format_number(amount),
         "share": 0.1 if amount is None or not value else min(abs(amount / value), 1.0),
         "color": view.colors.kinds.get(step.kind, view.colors.faint) if step else view.colors.faint,
