@@ -146,7 +146,6 @@ def _show_offers(trace: Trace, chosen: Selection) -> None:
     st.button(
         f"Slide layer {chosen.layer}, head {chosen.head} from 0 to 1",
         key="what-if-slide-head",
-        type="primary",
         on_click=open_strip,
         args=(head,),
     )

@@ -34,7 +34,8 @@ from bertviz_core.ui.views.documents_five import render_cosine, write_cosine
 
 _STYLE = read_css(Path(__file__).with_name("documents_departures.css"))
 _UNKNOWN = "…"
-_NORMALIZED, _PLAIN = "embeddings.LayerNorm", "embeddings.sum"  # what the first layer reads, in one program or another
+_NORMALIZED = "embeddings.LayerNorm"  # what the first layer reads
+_PLAIN = {"embeddings.sum", "encoder.input"}  # what it reads where the embedding has no LayerNorm
 
 
 def show_departures(view: View, side: Side) -> None:
@@ -117,8 +118,8 @@ def mark_pair(pair: Pair) -> tuple[list[str], list[str]]:
     """What is marked of both formulas: symbols, by address, and functions, as LaTeX, that only one of them has. That
     one reads the normalized embedding, the other the plain one, is the departure of another row."""
     lacks, adds = pair.lacks, pair.adds
-    if _NORMALIZED in lacks and _PLAIN in adds:
-        lacks, adds = (tuple(one for one in own if one not in (_NORMALIZED, _PLAIN)) for own in (lacks, adds))
+    if _NORMALIZED in lacks and not _PLAIN.isdisjoint(adds):
+        lacks, adds = (tuple(one for one in own if one not in {_NORMALIZED, *_PLAIN}) for own in (lacks, adds))
     return _list_own(pair.left, pair.right, lacks), _list_own(pair.right, pair.left, adds)
 
 

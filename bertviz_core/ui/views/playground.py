@@ -102,7 +102,7 @@ def _edit_scores(row: int) -> None:
     _SHEET.show_grid("score of", [_name_row(word, word == WORDS[row]) for word in WORDS], WORDS)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.toggle(
-            rf"Divide again by $\sqrt{{d_k}} = \sqrt{{{_WIDTH}}}$ = {_WIDTH**0.5:g}",
+            rf"Divide again by $\sqrt{{d_k}} = \sqrt{{{_WIDTH}}} = {_WIDTH**0.5:g}$",
             key=_DIVIDED.name,
             on_change=url.note_choice,
             width="content",
