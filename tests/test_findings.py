@@ -53,6 +53,10 @@ class Room:
     def ask(self, name, session="s", visitor="v", near="", **given):
         return self.findings.ask(name, lambda: self.work(name, **given), session, visitor, near)
 
+    def begin(self):
+        """Have a pass of somebody else's under way: all that is asked for meanwhile is there when the next begins."""
+        self.ask("first", visitor="first", near="first", passes=1)
+
     def let(self, passes):
         for _ in range(passes):
             self.free.release()
@@ -126,20 +130,22 @@ def test_findings_under_way_are_counted(room):
 
 
 def test_visitors_take_turns_and_each_ones_own_come_as_asked(room):
+    room.begin()
     for name, visitor in (("a1", "a"), ("a2", "a"), ("b", "b")):
         room.ask(name, visitor=visitor, seconds=0.01)
-    room.let(9)
+    room.let(10)
     room.settle()
-    assert room.order == ["a1", "b", "a1", "b", "a1", "b", "a2", "a2", "a2"]
+    assert room.order == ["first", "a1", "b", "a1", "b", "a1", "b", "a2", "a2", "a2"]
 
 
 def test_addresses_share_the_time_however_many_visitors_come_from_one(room):
+    room.begin()
     for i in range(10):
         room.ask(f"crowd {i}", visitor=f"of the crowd {i}", near="there")
     room.ask("alone", visitor="alone", near="here", passes=4)
-    room.let(8)
-    room.await_order(8)
-    assert room.order.count("alone") == 4 and len(set(room.order)) == 5
+    room.let(9)
+    room.await_order(9)
+    assert room.order.count("alone") == 4 and len(set(room.order[1:])) == 5
 
 
 def test_who_has_short_passes_does_not_wait_for_as_many_long_ones(room):
