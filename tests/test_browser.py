@@ -209,6 +209,7 @@ def is_within(outer, inner):
     return outer["x"] <= inner["x"] and inner["x"] + inner["width"] <= outer["x"] + outer["width"]
 
 
+@pytest.mark.slow
 def test_by_keyboard_alone(app):
     """Few stops to the map, from there to a page; the menus by arrows."""
     app.open(**CHOICE)

@@ -43,6 +43,7 @@ def phone(chromium, server):
         yield app
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [seldom("pass"), "layer", "head"])
 def test_what_is_pointed_at_is_the_traces_own_number(still, trace, level):
     open_canvas(still, **LEVELS[level])

@@ -62,6 +62,7 @@ def test_a_click_is_answered_in_view(chromium, server, size):
         assert "walk" not in app.query
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [seldom(SMALL, name="small"), *SIZES[2:]])
 def test_a_shared_link_opens_with_the_number_and_its_picture_in_view(chromium, server, size):
     with visit(chromium, server, size) as app:

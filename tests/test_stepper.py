@@ -68,6 +68,7 @@ def press(app, name):
         app.page.get_by_role("button", name=name, exact=True).click()
 
 
+@pytest.mark.slow
 def test_a_press_is_one_step_and_the_focus_stays(app):
     app.open("attention", text=TEXT, layer="4", head="5")
     runs = app.page.evaluate("window.runs")
