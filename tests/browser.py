@@ -242,11 +242,12 @@ class App:
         return (*places, token.get_attribute("aria-label") or "")
 
     def shown(self) -> str:
-        """All text of the frame, the page and the drawer, charts included; the canvas has tests of its own."""
+        """All text of the frame, the page and the drawer, charts included; the canvas has tests of its own, and so have
+        the rows for which a table has no room."""
         return self.page.evaluate(
             expand("""() => [...document.querySelector(':--main').querySelectorAll(
                 ':is(h1, h2, p, code, span, text, td, th, .bv-cell, .bv-token, [aria-checked="true"])')]
-                .filter(e => !e.closest(':--popover-body, .bv-live, .bv-readout, .bvc'))
+                .filter(e => !e.closest(':--popover-body, .bv-live, .bv-readout, .bvc, .bv-more'))
                 .map(e => e.textContent).join(' ')""")
         )
 
