@@ -242,8 +242,7 @@ class App:
         return (*places, token.get_attribute("aria-label") or "")
 
     def shown(self) -> str:
-        """All text of the frame, the page and the drawer, charts included; the canvas has tests of its own, and so have
-        the rows for which a table has no room."""
+        """All text of frame, page and drawer, charts too, but of the canvas and of rows without room, tested apart."""
         return self.page.evaluate(
             expand("""() => [...document.querySelector(':--main').querySelectorAll(
                 ':is(h1, h2, p, code, span, text, td, th, .bv-cell, .bv-token, [aria-checked="true"])')]
