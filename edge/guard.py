@@ -33,7 +33,7 @@ VISITOR = "bertviz_visitor"  # the cookie by which the requests of one browser a
 # Bytes of one message on a web socket from a browser. The longest that the app's own pages send was 86 KB: both
 # sentences and those of a training full of Chinese characters by chance, in their fields and, compressed, in the URL.
 LARGEST_MESSAGE = 1 << 18
-_METHODS = ("GET", "HEAD", "OPTIONS")
+METHODS = ("GET", "HEAD", "OPTIONS")  # that are let through, beside POST where something is sent
 _CLOSED = re.compile(rf"/({'|'.join(CLOSED)})(/|$)")
 _FILES = re.compile(rf"/({'|'.join(FILES)})/")
 _PAGE = re.compile("[a-z_]+")
@@ -171,15 +171,15 @@ def refuse(scope: Scope) -> Response | None:
         if "transfer-encoding" not in heard and length.isascii() and length.isdigit() and int(length) <= LARGEST_SAID:
             return None
         status, text = 413, f"What is sent here has at most {LARGEST_SAID} bytes, and says how many."
-    elif scope["method"] not in _METHODS:
-        status, text = 405, f"The app answers {', '.join(_METHODS)}; it was asked to {scope['method']}."
+    elif scope["method"] not in METHODS:
+        status, text = 405, f"The app answers {', '.join(METHODS)}; it was asked to {scope['method']}."
     elif "transfer-encoding" in heard or heard.get("content-length", "0") != "0":
         status, text = 413, "The app takes requests without a body; this one has one."
     else:
         return None
     refused = PlainTextResponse(f"{text}\n", status, {"Connection": "close"})  # nobody reads what may still come
     if status == 405:
-        refused.headers["Allow"] = ", ".join(_METHODS)
+        refused.headers["Allow"] = ", ".join(METHODS)
     return refused
 
 

@@ -27,7 +27,7 @@ from starlette.responses import StreamingResponse as Stream
 from starlette.routing import BaseRoute, Route
 
 from edge.classes import FILES, JOIN, LARGEST_SAID, LEAD, LINK
-from edge.guard import LOCAL, read_visitor
+from edge.guard import LOCAL, METHODS, read_visitor
 from edge.pace import Pace, name_network
 from edge.streamlit_files import find_static
 from rooms.codes import SECRET, is_code
@@ -44,14 +44,13 @@ LOG = logging.getLogger(__name__)
 _HERE = Path(__file__).parent / "browser"
 _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 _FONTS = (("Source Sans", "SourceSansVF"), ("Source Code Pro", "SourceCodeVF"))
-_METHODS = ("GET", "HEAD", "OPTIONS")  # that a server lets through, beside POST
 _NEVER = {"Cache-Control": "no-store"}
 _LONGEST_ADDRESS = 200
 _SAID_S = 10.0  # for the rest of what is sent, some hundred bytes
 _CALL_S = 7.0  # for the database; a phone waits for eight seconds
 _CODES_A_SECOND, _CODES_AT_ONCE = 0.5, 10  # that are drawn for one address: each takes 30 ms
 _TRIED_A_SECOND, _TRIED_AT_ONCE = 1.0, 40  # codes that are new at an address: a class shares one
-_KNOWN = 2_000  # codes that are remembered as right at an address
+_KNOWN = 2_000  # codes, each with an address where it was right, that are remembered
 _ANSWERS_A_SECOND, _ANSWERS_AT_ONCE = 1.0, 15  # of one phone
 _ENTRIES_A_SECOND, _ENTRIES_AT_ONCE = 1 / 60, 3  # of one browser, which is one phone and keeps its number
 _BASE = re.compile(r"https?://[^\s\"'<>#?]+/")
@@ -102,7 +101,7 @@ class Serving:
             *(Route(f"{root}{path}", self._guard(handler), methods=[method]) for path, handler, method in told),
             *(Route(f"{root}{path}", handler) for path, handler in pages),
             # What is left: else the app beside these routes would answer with its page.
-            *(Route(f"{root}{path}", _refuse_method, methods=_METHODS) for path, _, method in told if method == "POST"),
+            *(Route(f"{root}{path}", _refuse_method, methods=METHODS) for path, _, method in told if method == "POST"),
             *(Route(f"{root}/{page}/{{code}}/{{rest:path}}", _find_nothing) for page in (JOIN, LEAD)),
         ]
 
