@@ -24,6 +24,7 @@ from bertviz_core.tracing.trace import Trace
 if TYPE_CHECKING:
     from bertviz_core.analysis.frames import DataFrame
 
+WORTH = r"w = P - P(A = 0)"  # of a head: with it, less the same with its weights zeroed
 _OFFERED = 5  # words
 Without = Mapping[Address, float | None]  # a number by what is set to 0; None where that cannot be
 

@@ -283,3 +283,15 @@ METHODS: Mapping[str, Callable[[Trace, Question], Attribution]] = {
     "residual": attribute_residual,
     "rollout": attribute_rollout,
 }
+
+# By which formula each method's amounts come about, a token's `j` for what is read at `i`.
+FORMULAS: Mapping[str, str] = {
+    "parts": r"c_j = \sum_h x_{j,h} \; s_{j,h}",
+    "gradients": r"g_j = \sum_h (x_{j,h} - m_h) \; \bar{s}_{j,h}",
+    "hiding": r"\Delta_j = m - m_{j = \mathrm{[MASK]}}",
+    "lengths": r"x_i = \sum_j x_{i,j} + b_i, \quad \lVert x_{i,j} \rVert",
+    "attention": r"\bar{A}_{i,j} = \frac{1}{h} \sum_h A_{h,i,j}",
+    "values": r"\lVert \sum_h A_{h,i,j} V_{h,j} W_h \rVert",
+    "residual": r"\lVert (\sum_h A_{h,i,j} V_{h,j} W_h + [i = j] \; x_i) \; \gamma / \sigma \rVert",
+    "rollout": r"R^{(l)} = \hat{A}^{(l)} R^{(l-1)}",
+}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.analysis.ablation import Ablation, read_cells
-from bertviz_core.analysis.attribution import Attribution
+from bertviz_core.analysis.ablation import WORTH, Ablation, read_cells
+from bertviz_core.analysis.attribution import FORMULAS, Attribution
 from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.analysis.layers import Lens, list_stages
 from bertviz_core.analysis.predictions import PROBS
@@ -21,18 +21,6 @@ from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import Trace
 
 Answer = Attribution | Ablation | Lens
-# By which formula each method's amounts come about, a token's `j` for what is read at `i`.
-FORMULAS: Mapping[str, str] = {
-    "parts": r"c_j = \sum_h x_{j,h} \; s_{j,h}",
-    "gradients": r"g_j = \sum_h (x_{j,h} - m_h) \; \bar{s}_{j,h}",
-    "hiding": r"\Delta_j = m - m_{j = \mathrm{[MASK]}}",
-    "lengths": r"\lVert x_{i,j} \rVert, \quad x_i = \sum_j x_{i,j} + b_i",
-    "attention": r"\bar{A}_{i,j} = \frac{1}{h} \sum_h A_{h,i,j}",
-    "values": r"\lVert \sum_h A_{h,i,j} V_{h,j} W_h \rVert",
-    "residual": r"\lVert (\sum_h A_{h,i,j} V_{h,j} W_h + [i = j] \; x_i) \; \gamma / \sigma \rVert",
-    "rollout": r"R^{(l)} = \hat{A}^{(l)} R^{(l-1)}",
-}
-WORTH = r"w = P - P(A = 0)"  # of a head: with it, less the same with its weights zeroed
 _FIRST = r"\max_v P_v"
 
 

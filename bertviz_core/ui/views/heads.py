@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.ablation import Ablation
+from bertviz_core.analysis.ablation import WORTH, Ablation
 from bertviz_core.analysis.claims import Said, say
 from bertviz_core.analysis.heads import Summary, find_roles, has_shares, is_silent
 from bertviz_core.analysis.labels import label_tokens
@@ -51,7 +51,7 @@ from bertviz_core.ui.views.heads_ablation import (
     tell_most_needed,
 )
 from bertviz_core.ui.views.heads_numbers import make_values, render_profile, write_profile, write_rule
-from bertviz_core.ui.views.heads_worth import FORMULA, list_marks
+from bertviz_core.ui.views.heads_worth import list_marks
 
 NONE = "no role"
 _LARGEST, _HIGH = 40, 324  # tokens of a head that is drawn with their names; pixels of all its rows
@@ -177,7 +177,7 @@ def _show_map(view: View, all_heads: Summary, worth: Worth | None) -> None:
     notes = remember(
         view.trace, "notes of heads", lambda: tuple(_write_note(all_heads, *at) for at in np.ndindex(layers, heads))
     )
-    heading = Heading(every, _tell_worth(worth), FORMULA if worth else "", passes if worth else "")
+    heading = Heading(every, _tell_worth(worth), WORTH if worth else "", passes if worth else "")
     header = {
         "shape": [layers, heads, size],
         "chosen": [view.chosen.layer, view.chosen.head],

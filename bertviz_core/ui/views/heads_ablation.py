@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.ablation import Ablation, cut_place, find_outcomes, zero_head
+from bertviz_core.analysis.ablation import WORTH, Ablation, cut_place, find_outcomes, zero_head
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.analysis.heads import Summary
 from bertviz_core.formula.steps import ATTENTION
@@ -22,7 +22,7 @@ from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.passes import tell_pass
 from bertviz_core.ui.panels.said import name_plain, tell_alike, tell_percent
 from bertviz_core.ui.panels.worth import Worth, find_base
-from bertviz_core.ui.views.heads_worth import FORMULA, render_ranking, render_words
+from bertviz_core.ui.views.heads_worth import render_ranking, render_words
 
 _WORTH = Key("worth", "")
 _SOURCE = "one pass without it"
@@ -133,7 +133,7 @@ def show_words(view: View, worth: Worth) -> None:
 
 def show_ranking(view: View, worth: Worth, found: Found[Ablation]) -> None:
     """The heads that matter most; as long as they are not known, how far that is."""
-    heading = Heading("Needed, or in its way", f"worth in {worth.unit}", FORMULA, "one pass without each")
+    heading = Heading("Needed, or in its way", f"worth in {worth.unit}", WORTH, "one pass without each")
     with open_card(view, ATTENTION, heading, list(worth.outcomes.values())[worth.which], name="ranking"):
         choose_outcome(view)
         with st.container(height=_RANKING, border=False, key="worth-ranking"):

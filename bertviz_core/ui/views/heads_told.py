@@ -110,10 +110,7 @@ def _work_out(
     return WorkedOut(
         f"Worth of layer {layer}, head {head}",
         ATTENTION,
-        format_number(number),
-        "",
-        (),
-        [("with the head", format_number(shares[0]), str(cell)), ("without it", format_number(shares[1]), "")],
+        parts=[("with the head", format_number(shares[0]), str(cell)), ("without it", format_number(shares[1]), "")],
         number=number,
         unit=f"{write_fixed(100 * number, 1)} points",
         card=Card(

@@ -15,7 +15,6 @@ from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.worth import Worth
 
-FORMULA = r"w = P - P(A = 0)"  # with a head, less the same with its weights zeroed
 _LISTED = 3  # heads at each end
 
 

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.attribution import Attribution, Question
+from bertviz_core.analysis.attribution import FORMULAS, Attribution, Question
 from bertviz_core.analysis.claims import Part, Said, say, say_largest, say_smallest
 from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.analysis.layers import average_attention
@@ -35,7 +35,7 @@ from bertviz_core.ui.walk.worked_parts import HIDDEN, PART, SUM, find_part
 
 _NOTHING = 1e-12  # of a part in float64: what is less is rounding
 _SOURCE = "Kobayashi et al. 2021; Modarressi et al. 2023, DecompX"
-_FORMULA = r"L = \sum_j c_j + c_b, \quad c_j = \sum_h x_{j,h} \; s_{j,h}"
+_FORMULA = rf"L = \sum_j c_j + c_b, \quad {FORMULAS['parts']}"
 
 
 def write_headline(view: View) -> Said:

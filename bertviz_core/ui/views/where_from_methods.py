@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.agreement import correlate_ranks
-from bertviz_core.analysis.attribution import Question, read_measure
+from bertviz_core.analysis.attribution import FORMULAS, Question, read_measure
 from bertviz_core.analysis.labels import name_tokens
 from bertviz_core.analysis.layers import roll_out_attention
 from bertviz_core.analysis.methods import MOST_TOKENS, Methods, list_outputs
@@ -38,7 +38,6 @@ from bertviz_core.ui.walk.worked_parts import PART
 
 _ROLL_OUT = "roll-out"  # its row
 _AFTER = Key("after", -1)  # the layer after which the lengths are looked at
-_LENGTHS = r"x_i = \sum_j x_{i,j} + b_i, \quad \lVert x_{i,j} \rVert"
 _ORDERS = r"\rho = \mathrm{corr}(\mathrm{rank}\, m_j, \mathrm{rank}\, \Delta_j)"
 
 
@@ -163,7 +162,7 @@ def show_inside(view: View) -> None:
     after = state.read(_AFTER)
     where = Address(list_outputs(view.trace)[after])
     drawn = f"{where}.{LENGTH}[token=*,source=*]"
-    heading = Heading("Who is in whom", "", _LENGTHS, "Modarressi et al. 2022", drawn=drawn)
+    heading = Heading("Who is in whom", "", FORMULAS["lengths"], "Modarressi et al. 2022", drawn=drawn)
     with open_card(view, NORM, heading, where, name="inside") as tools:
         with tools:
             st.selectbox(
