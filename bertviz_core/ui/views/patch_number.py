@@ -80,10 +80,7 @@ def tell_patched(view: View, both: Both, where: Address) -> WorkedOut | None:
     return WorkedOut(
         "Moved by this patch",
         ATTENTION,
-        format_number(number),
-        "",
-        (),
-        [(name, format_number(x), "") for name, x in zip(("from", "into", "patched"), values, strict=True)],
+        parts=[(name, format_number(x), "") for name, x in zip(("from", "into", "patched"), values, strict=True)],
         number=number,
         unit=format_percent(number) if way else "",
         card=Card(

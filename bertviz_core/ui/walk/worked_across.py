@@ -106,10 +106,7 @@ def _work_out_head(one: Trace, other: Trace, pairs: Pairs, of: Address) -> Worke
     return WorkedOut(
         f"Difference of head {head}, layer {of.layer}",
         ATTENTION,
-        format_number(number),
-        "",
-        (),
-        [(name, format_number(float(x)), "") for name, x in zip(names, moved, strict=True)],
+        parts=[(name, format_number(float(x)), "") for name, x in zip(names, moved, strict=True)],
         number=number,
         unit=format_percent(number),
         card=Card(_tell_head(one, pairs, of, moved), _list_moved(one, other, pairs, maps, moved), "", _HEAD_NOTE),

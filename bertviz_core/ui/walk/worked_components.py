@@ -73,12 +73,10 @@ def _work_out_head(view: View, of: Address) -> WorkedOut:
     return WorkedOut(
         f"Part of head {head}, layer {layer}",
         ATTENTION,
-        format_number(number),
-        "",
-        (),
-        [(name_token(trace.tokens, j), format_number(float(x)), str(row.fix(key=j))) for j, x in enumerate(amounts)],
+        parts=[
+            (name_token(trace.tokens, j), format_number(float(x)), str(row.fix(key=j))) for j, x in enumerate(amounts)
+        ],
         number=number,
-        unit="",
         card=Card(
             say(Claim("part of a head", form, parts)),
             _list_fetched(trace, row, weights, amounts),
@@ -150,12 +148,8 @@ def _work_out_block(view: View, of: Address) -> WorkedOut:
     return WorkedOut(
         f"Part of the feed-forward block, layer {layer}",
         FFN,
-        format_number(number),
-        "",
-        (),
-        [(f"neuron {i}", format_number(float(x)), str(row.fix(intermediate=i))) for i, x in enumerate(amounts)],
+        parts=[(f"neuron {i}", format_number(float(x)), str(row.fix(intermediate=i))) for i, x in enumerate(amounts)],
         number=number,
-        unit="",
         card=Card(
             say(Claim("part of a feed-forward block", form, parts)),
             Table(heading, ("neuron", "activation", "at 1", "product"), rows, card.close_sum(amounts, order, 4)),
@@ -191,12 +185,9 @@ def _work_out_length(view: View, of: Address) -> WorkedOut:
     return WorkedOut(
         f"Share of {parts['from'].text}",
         NORM,
-        format_percent(number),
-        "",
-        (),
-        [(n, format_number(float(x)), str(c)) for n, x, c in zip(names, lengths, cells, strict=True)],
+        parts=[(n, format_number(float(x)), str(c)) for n, x, c in zip(names, lengths, cells, strict=True)],
         number=number,
-        unit="",
+        value=format_percent(number),
         card=Card(
             say(Claim("share of a length", form, parts)),
             Table(

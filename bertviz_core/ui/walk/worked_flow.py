@@ -89,10 +89,7 @@ def _work_out_averaged(trace: Trace, of: Address) -> WorkedOut:
     return WorkedOut(
         f"Mean attention to {parts['gives'].text}",
         ATTENTION,
-        format_number(number),
-        "",
-        (),
-        [(n, format_number(float(x)), str(c)) for n, x, c in zip(names, weights, cells, strict=True)],
+        parts=[(n, format_number(float(x)), str(c)) for n, x, c in zip(names, weights, cells, strict=True)],
         number=number,
         unit=format_percent(number),
         card=Card(
@@ -157,10 +154,7 @@ def _work_out_rollout(trace: Trace, of: Address) -> WorkedOut:
     return WorkedOut(
         f"Roll-out to {parts['gives'].text}",
         ATTENTION,
-        format_number(number),
-        "",
-        (),
-        [(n, format_number(float(x)), str(c)) for n, x, c in zip(names, terms, means, strict=True)],
+        parts=[(n, format_number(float(x)), str(c)) for n, x, c in zip(names, terms, means, strict=True)],
         number=number,
         unit=format_percent(number),
         card=Card(
@@ -218,12 +212,8 @@ def _work_out_brought(trace: Trace, of: Address) -> WorkedOut:
     return WorkedOut(
         f"Brought from {name_token(trace.tokens, source)}",
         trace.step(recorded.whole).kind,
-        format_number(number),
-        "",
-        (),
-        [(f"component {i}", format_number(float(x)), str(recorded.fix(hidden=i))) for i, x in enumerate(taken)],
+        parts=[(f"component {i}", format_number(float(x)), str(recorded.fix(hidden=i))) for i, x in enumerate(taken)],
         number=number,
-        unit="",
         card=Card(
             say(Claim("what attention brings", form, parts)),
             Table(

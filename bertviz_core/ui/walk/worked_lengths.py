@@ -61,12 +61,8 @@ def _work_out_length(trace: Trace, row: Address) -> WorkedOut:
     return WorkedOut(
         f"Length of {name_one(find_noun(row.path).word)}",
         kind,
-        format_number(number),
-        "",
-        (),
-        [(f"component {i}", format_number(float(x)), str(row.fix(**{axes[0]: i}))) for i, x in enumerate(values)],
+        parts=[(f"component {i}", format_number(float(x)), str(row.fix(**{axes[0]: i}))) for i, x in enumerate(values)],
         number=number,
-        unit="",
         card=Card(
             say(Claim("length of a vector", form, said)),
             Table(heading, ("component", "value", "square"), rows, card.close_sum(squares, order, 3)),
@@ -103,10 +99,7 @@ def _work_out_taken(trace: Trace, weight: Address) -> WorkedOut:
     return WorkedOut(
         f"What {asks} takes from {gives}",
         VALUE,
-        format_number(number),
-        "",
-        (),
-        [(f"component {i}", format_number(float(x)), str(value.fix(head_dim=i))) for i, x in enumerate(taken)],
+        parts=[(f"component {i}", format_number(float(x)), str(value.fix(head_dim=i))) for i, x in enumerate(taken)],
         number=number,
         unit=f"head {at['head']}",
         card=Card(

@@ -65,12 +65,8 @@ def _work_out_fall(view: View, of: Address) -> WorkedOut:
     return WorkedOut(
         f"Fall with {name} hidden",
         PREDICTION,
-        format_number(number),
-        "",
-        (),
-        [("as it is", format_number(now), ""), (f"with {name} hidden", format_number(then), "")],
+        parts=[("as it is", format_number(now), ""), (f"with {name} hidden", format_number(then), "")],
         number=number,
-        unit="",
         card=Card(
             say(Claim("fall with a token hidden", form, parts)),
             _list_measures(trace, place, shares, (now, then)),
@@ -137,12 +133,8 @@ def _work_out_integrated(view: View, of: Address) -> WorkedOut:
     return WorkedOut(
         f"Integrated gradient of {name}",
         EMBEDDING,
-        format_number(number),
-        "",
-        (),
-        [(f"component {i}", format_number(float(x)), str(start.fix(hidden=i))) for i, x in enumerate(terms)],
+        parts=[(f"component {i}", format_number(float(x)), str(start.fix(hidden=i))) for i, x in enumerate(terms)],
         number=number,
-        unit="",
         card=Card(
             say(Claim("integrated gradient of a token", form, parts)),
             card.list_products(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bertviz_core.errors import AddressError
+from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame.told import Told
 from bertviz_core.ui.walk.card import Card
 from bertviz_core.ui.walk.line import Line
@@ -18,8 +20,16 @@ class UnfinishedError(AddressError):
 
 @dataclass(frozen=True, kw_only=True)
 class WorkedOut(Told):
-    """One of these numbers. number: not rounded; card, line: what the drawer says of it and its formula."""
+    """One of these numbers. number: not rounded; value: by default that in full; card, line: what the drawer says of it
+    and its formula.
+    """
 
+    value: str = ""
+    words: str = ""
+    formulas: Sequence[str] = ()
     number: float
     card: Card
     line: Line
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", self.value or format_number(self.number))

@@ -108,10 +108,7 @@ def _work_out_entropy(trace: Trace, row: Address) -> WorkedOut:
     return WorkedOut(
         "Entropy of a row of attention",
         ATTENTION,
-        format_number(number),
-        "",
-        (),
-        [(name, format_number(float(x)), str(cell)) for name, x, cell in _list_weights(trace, row, weights)],
+        parts=[(name, format_number(float(x)), str(cell)) for name, x, cell in _list_weights(trace, row, weights)],
         number=number,
         unit="bits",
         card=Card(
@@ -241,11 +238,9 @@ def compare(
     return WorkedOut(
         name,
         kind,
-        f"{write_fixed(angle, _OF_DEGREE)}°" if turned else format_number(number),
-        "",
-        (),
-        [(f"component {i}", format_number(float(part)), "") for i, part in enumerate(parts)],
+        parts=[(f"component {i}", format_number(float(part)), "") for i, part in enumerate(parts)],
         number=number,
+        value=f"{write_fixed(angle, _OF_DEGREE)}°" if turned else format_number(number),
         unit=f"cosine {format_short(number)}" if turned else format_degrees(angle),
         card=Card(
             said,

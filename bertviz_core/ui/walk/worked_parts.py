@@ -102,12 +102,8 @@ def _work_out_part(view: View, of: Address) -> WorkedOut:
     return WorkedOut(
         f"Part of {name}",
         PREDICTION,
-        format_number(number),
-        "",
-        (),
-        [(f"component {i}", format_number(float(x)), str(start.fix(hidden=i))) for i, x in enumerate(terms)],
+        parts=[(f"component {i}", format_number(float(x)), str(start.fix(hidden=i))) for i, x in enumerate(terms)],
         number=number,
-        unit="",
         card=Card(
             say(_tell_part(trace, place.question, found.parts, j), _tell_hidden(trace, place, found)),
             card.list_products(
@@ -196,12 +192,8 @@ def _work_out_biases(view: View, of: Address) -> WorkedOut:
     return WorkedOut(
         "Part of the biases",
         PREDICTION,
-        format_number(found.parts.biases),
-        "",
-        (),
-        [(name, format_number(float(x)), "") for name, x in zip(names, amounts, strict=True)],
+        parts=[(name, format_number(float(x)), "") for name, x in zip(names, amounts, strict=True)],
         number=found.parts.biases,
-        unit="",
         card=_explain_sum(say(Claim("part of biases", form, parts)), names, amounts, "step", found.parts.biases),
         line=Line(r"c_{b}", r"\sum_k \; c_{b,k}", write_terms(amounts)),
     )
@@ -250,12 +242,8 @@ def _work_out_sum(view: View, of: Address) -> WorkedOut:
     return WorkedOut(
         "All parts together",
         PREDICTION,
-        format_number(number),
-        "",
-        (),
-        [(n, format_number(float(x)), str(c)) for n, x, c in zip(names, found.parts, cells, strict=True)],
+        parts=[(n, format_number(float(x)), str(c)) for n, x, c in zip(names, found.parts, cells, strict=True)],
         number=number,
-        unit="",
         card=Card(
             say(Claim("sum of parts", form, parts)),
             Table(
@@ -287,12 +275,9 @@ def _work_out_hidden(view: View, of: Address) -> WorkedOut:
     return WorkedOut(
         f"With {name} hidden",
         PREDICTION,
-        then.text,
-        "",
-        (),
-        [("as it is", now.text, ""), (f"with {name} hidden", then.text, "")],
+        parts=[("as it is", now.text, ""), (f"with {name} hidden", then.text, "")],
         number=then.value,
-        unit="",
+        value=then.text,
         card=Card(
             say(Claim("number with a token hidden", form, parts)),
             table,
