@@ -310,9 +310,10 @@ def test_a_number_that_somebody_set_keeps_the_table_of_what_it_was_made_from(rom
     assert card.table.heading == "Without changes: made from 12 scores, largest first"
     assert card.table.rows == old.table.rows and card.table.ends == old.table.ends
     before = rome[cell].item()
-    for value, told in ((before, "as it was before"), (before * (1 + 1e-6), f"changed from <b>{before:.9g}</b>")):
-        line = _render_line(*explain(rome.with_changes({cell: value}), cell))
-        assert f'<span class="bv-was">{told}</span>' in line
+    near = rome.with_changes({cell: before * (1 + 1e-6)})
+    told = f"changed from <b>{format_number(before)}</b>, by {format_number(near[cell].item() - before)}"
+    for trace, words in ((rome.with_changes({cell: before}), "as it was before"), (near, told)):
+        assert f'<span class="bv-was">{words}</span>' in _render_line(*explain(trace, cell))
 
 
 @pytest.mark.parametrize(("cell", "title", "crumb"), [

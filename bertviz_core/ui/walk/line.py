@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from bertviz_core.formula.dims import HEAD
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.nodes import Expr, Symbol
 from bertviz_core.formula.short import write_short_cell
@@ -23,8 +24,13 @@ def write_line(why: Explanation, expr: Expr | None = None, worked: str | None = 
     """The equation of a cell that a step computes. expr, worked: what stands on its right instead."""
     assert why.step is not None
     step = why.step if expr is None else replace(why.step, expr=expr)
-    left, right = write_short_cell(step, (i for axis, i in why.cell.index if axis != "head"), _paint)
+    left, right = write_short_cell(step, list_indices(why), _paint)
     return Line(left, right, why.short if worked is None else worked)
+
+
+def list_indices(why: Explanation) -> list[int]:
+    """What stands below a cell's symbol; its head stands in the sentence."""
+    return [i for axis, i in why.cell.index if axis != HEAD.name]
 
 
 def write_whole_line(trace: Trace, why: Explanation, expr: Expr) -> Line:

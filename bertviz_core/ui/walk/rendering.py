@@ -23,7 +23,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.words import render_text
 from bertviz_core.ui.walk.card import Card, render_table
 from bertviz_core.ui.walk.explain import Explained
-from bertviz_core.ui.walk.line import Line, write_line
+from bertviz_core.ui.walk.line import Line, list_indices, write_line
 from bertviz_core.ui.walk.what_if_cell import describe_change
 from bertviz_core.ui.walk.worked_number import WorkedOut
 
@@ -125,8 +125,7 @@ def _render_line(view: View, shown: Explained, card: Card) -> str:
     if why.step is None:
         symbol = view.trace.program.symbol(why.cell.path)
         value = int(why.value) if symbol and symbol.kind == INPUT else why.value
-        index = [str(i) for axis, i in why.cell.index if axis != "head"]  # as where a step computes it
-        cell = write_html(write_cell(symbol, index)) if symbol else ""
+        cell = write_html(write_cell(symbol, [str(i) for i in list_indices(why)])) if symbol else ""
         line = f"<span>{cell} = {_render_result(value)}</span>" if cell else ""
         line += _render_before(view.trace, why.cell)
     else:
@@ -155,9 +154,8 @@ def _render_before(trace: Trace, cell: Address) -> str:
     if before == now:
         return ' <span class="bv-was">as it was before</span>'
     told = format_number(before)
-    if told == format_number(now):  # they differ further behind
-        told = f"{before:.9g}".replace("-", "\N{MINUS SIGN}")
-    return f' <span class="bv-was">changed from <b>{escape(told)}</b></span>'
+    behind = f", by {format_number(now - before)}" if told == format_number(now) else ""  # they differ further behind
+    return f' <span class="bv-was">changed from <b>{escape(told)}</b>{behind}</span>'
 
 
 def _render_equation(line: Line, result: float) -> str:
