@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 import bertviz_core as bv
+from bertviz_core.tracing.rewrites import Rule
 from bertviz_core.ui.frame.resources import get_findings
 from tests.factory import random_checkpoint
 from tests.test_attention_pages import opened
@@ -17,6 +18,7 @@ BUTTON = re.compile(
     r'<button data-head="(\d+),(\d+)" aria-pressed="(\w+)"[^>]*><img src="data:image/png;base64,([^"]+)" alt="">(\d+)<'
 )
 WEIGHTS = "encoder.layer.3.attention.self.probs"
+LAST = "encoder.layer.5.attention.self.probs"
 CONTEXT, ROME = "encoder.layer.5.attention.self.context", "When in Rome, do as the [MASK] do."
 
 
@@ -58,6 +60,24 @@ def test_under_each_map_stands_what_the_head_is_worth_to_the_answer(bundled):
         without = trace.with_changes({CONTEXT: context})[probs]
         assert worth == pytest.approx(100 * (trace[probs][best] - without[best]), abs=0.06), head
     assert len(found) == 12
+    assert body.endswith("<p>in percentage points</p>")
+
+
+def test_where_no_head_is_worth_much_the_unit_is_a_smaller_one(bundled):
+    changes = {"cls.predictions.decoder": Rule("scale=0.01")}  # all words are nearly alike
+    asked = {"text": ROME, "layer": "5", "token": "8", "changes": "cls.predictions.decoder:scale=0.01"}
+    opened("attention", **asked)
+    assert get_findings().settle(60)
+    at = opened("attention", **asked)
+    (body,) = (each.proto.body for each in at.get("html") if '<div class="bv-layer-heads' in each.proto.body)
+    found = [float(text.replace("\N{MINUS SIGN}", "-")) for text in re.findall(r"<small>([^<]*)</small>", body)]
+    usual, probs = bv.run(bundled, ROME), "cls.predictions.probs[token=8]"
+    with_all = usual.with_changes(changes)[probs]
+    best = int(with_all.argmax())
+    without = [usual.with_changes({**changes, f"{LAST}[head={i}]": 0.0})[probs][best] for i in range(12)]
+    (unit,) = re.findall(r"<p>in (.*)</p>$", body)
+    of = {"ten-thousandths of a point": 1e-6, "millionths of a point": 1e-8}[unit]
+    assert found == pytest.approx([float(with_all[best] - each) / of for each in without], abs=0.06)
 
 
 def test_of_a_change_the_heads_before_and_after_are_shown():

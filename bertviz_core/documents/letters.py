@@ -135,6 +135,10 @@ IN_FORMULAS: Mapping[str, Mapping[str, str]] = {
     "P − PA": {"P": "the answer’s probability", "A": "the head’s attention weights"},
     "P(A": {"P": "the answer’s probability", "A": "the head’s attention weights"},
     "y − y": {"y": "the number that the story is about", "x": "the stop’s number", "w": "the token"},
+    "y = Σipi": {
+        "y": "the number that is explained", "p_i": "the part that operand i brings", "i": "an operand",
+        "i*": "the one of the largest part",
+    },
     "X = [": {
         "X": "all vectors of all stages, one below the other", "L": "the number of layers", "x": "one of them",
         "x̄": "their mean",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -14,6 +14,7 @@ from bertviz_core.analysis.ablation import Ablation, cut_place, find_outcomes
 from bertviz_core.analysis.heads import find_roles
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.thumbnails import draw_thumbnail
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.sharing.findings import Found
@@ -36,35 +37,32 @@ def show_heads(view: View) -> None:
     """The layer's attention maps, each on the scale of the large one, and what each head is worth to the answer."""
     address = ATTENTION_WEIGHTS.in_layer(view.chosen.layer)
     count = view.trace.model.config.num_attention_heads
-    asked = (
-        None
-        if view.outcome.compared or is_long(len(view.trace.tokens))
-        else ask_worth(find_base(view), view.chosen.token)
+    base = find_base(view)
+    alone = not view.outcome.compared and not is_long(len(view.trace.tokens))
+    asked = ask_worth(base, view.chosen.token) if alone else None
+    outcomes = find_outcomes(base, view.chosen.token)
+    says = (
+        "the same map of each"
+        if asked is None
+        else f"below each, what it is worth to {cut_place(next(iter(outcomes)))}"
     )
-    heading = Heading(f"All {count} heads of layer {view.chosen.layer}", _tell_maps(view, asked is not None))
+    heading = Heading(f"All {count} heads of layer {view.chosen.layer}", says)
     st.html(_STYLE)
     with open_card(view, ATTENTION, heading, address, format_shape(view.trace, address), name="layer-heads"):
         if asked is None:
             show_passes_html(view, [_render_heads(one) for one in view.passes])
         else:
-            show_finding("layer-worth", asked, partial(_draw_worth, view))
+            show_finding("layer-worth", asked, partial(_draw_worth, view, outcomes))
         told = "Padding is left out." if not all(view.trace.encoding.mask) else ""
         if told := f"{told}{describe_pooling(len(view.trace.encoding.real))}".strip():
             st.caption(told)
 
 
-def _tell_maps(view: View, worth: bool) -> str:
-    """What is drawn of each head; and what the number below that is, if it has one."""
-    if not worth:
-        return "the same map of each"
-    name = next(iter(find_outcomes(find_base(view), view.chosen.token)))
-    return f"points that {cut_place(name)} gains by each"
-
-
-def _draw_worth(view: View, found: Found[Ablation]) -> None:
-    outcomes = find_outcomes(find_base(view), view.chosen.token)
-    place = view.chosen.layer, view.chosen.head
-    st.html(_render_heads(view, Worth(found.value, outcomes, 0, read_heads(view.trace), place)))
+def _draw_worth(view: View, outcomes: Mapping[str, Address], found: Found[Ablation]) -> None:
+    """The maps with a place for what each is worth, and below them in which unit that is."""
+    worth = Worth(found.value, outcomes, 0, read_heads(view.trace), (view.chosen.layer, view.chosen.head))
+    unit = WAITS if worth.found is None else f"in {worth.unit}"
+    st.html(f"{_render_heads(view, worth)}<p>{unit}</p>")
 
 
 def _render_heads(view: View, worth: Worth | None = None) -> str:

@@ -72,8 +72,10 @@ def show_line(view: View, story: Story) -> int:
     chosen = state.read(_STOP)
     heading = Heading(
         "The way back",
-        "along a largest part; under a token: with it hidden",
-        worked=story.cells[chosen],
+        "along a largest part, under each link; under a token: with it hidden",
+        r"y = \sum_i p_i, \quad i^{*} = \underset{i}{\arg\max}\, |p_i|",
+        "in a sum; a rule of this app",
+        story.cells[chosen],
     )
     with open_card(view, PARAMETER, heading, story.start, name="way-back") as tools:
         with tools:
