@@ -143,7 +143,7 @@ class _Reader:
                 return _Piece(what.write(), {"sub": below.write()})
             case r"\sqrt":
                 return _write_root(self._argument().write())
-            case r"\frac":
+            case r"\frac" | r"\tfrac":
                 return _Piece(f"{self._argument().write()}∕{self._argument().write()}")
             case r"\dfrac":
                 above, below = self._argument().write(), self._argument().write()
