@@ -10,6 +10,7 @@ from bertviz_core.analysis.attribution import Question
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import read_address
 from bertviz_core.formula.markup import write_html
+from bertviz_core.ui.frame import resources
 from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.views.where_from_methods import find_cells, list_amounts
 from bertviz_core.ui.walk.card import render_table
@@ -156,3 +157,16 @@ def test_gradients_that_are_not_known_yet_are_asked_for_again(rome):
 def test_what_names_no_such_number_is_refused_in_words(rome, where):
     with pytest.raises(AddressError):
         find_worked_out(look(rome), read_address(where))
+
+
+def test_who_asks_for_what_is_known_already_waits_for_no_turn(rome, monkeypatch):
+    question, _ = STATES["alone"]
+    known = find_origins_of(rome, question)
+
+    def refuse():
+        raise AssertionError("a turn was asked for")
+
+    monkeypatch.setattr(resources, "take_turn", refuse)
+    assert find_origins_of(rome, question) is known
+    with pytest.raises(AssertionError, match="a turn"):
+        find_origins_of(rome.with_changes({f"{WEIGHTS}[head=1]": 0.0}), question)

@@ -21,15 +21,23 @@ def remember(trace: Trace, name: str, make: Callable[[], T]) -> T:
     name: unique among all that is read out of traces. The value is shared by all sessions: its arrays are to be locked.
     It must not hold on to the trace, which the cache would keep alive.
     """
-    key = (trace.number, "read out", name)
-    found = trace.cache.get(key)
+    found = recall(trace, name)
     if found is None:
         with trace.reading:
-            found = trace.cache.get(key)
+            found = recall(trace, name)
             if found is None:
                 found = make()
-                trace.cache.put(key, found, measure_bytes(found))
+                trace.cache.put(_name(trace, name), found, measure_bytes(found))
     return cast(T, found)
+
+
+def recall(trace: Trace, name: str) -> object | None:
+    """What is remembered of a trace under this name; None where nothing is."""
+    return trace.cache.get(_name(trace, name))
+
+
+def _name(trace: Trace, name: str) -> tuple[object, ...]:
+    return trace.number, "read out", name
 
 
 def measure_bytes(value: object) -> int:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -22,8 +22,9 @@ from bertviz_core.sharing.lru import ByteLRU
 from bertviz_core.sharing.memory import read_budget
 from bertviz_core.sharing.threads import CORES
 from bertviz_core.sharing.watch import Watch
-from bertviz_core.tracing.remember import measure_bytes
+from bertviz_core.tracing.remember import measure_bytes, recall, remember
 from bertviz_core.tracing.store import TraceStore
+from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.budget import get_budget
 from bertviz_core.ui.frame.keys import VIEW, Key
@@ -31,6 +32,7 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.streamlit_inside import end_if_superseded, is_connected, is_served, read_session
 from bertviz_core.ui.frame.visitor import read_network, read_visitor
 
+T = TypeVar("T")
 OFFERED = (BUNDLED, "google-bert/bert-base-uncased")
 _RUNS_AT_ONCE = 4  # of pages: all share one interpreter, so that more at once would only keep one another waiting
 _RUNS_OF_ONE = 2  # visitor, of these
@@ -161,6 +163,15 @@ def get_store() -> TraceStore:
 def take_turn() -> AbstractContextManager[None]:
     """To stand around every pass that a page has made and the store does not keep: it then has a turn in the lane."""
     return get_store().turn(costly=True)
+
+
+def work_out_once(trace: Trace, name: str, make: Callable[[], T]) -> T:
+    """What is read out of a trace by costly work and remembered, as `remember` says: in a turn, which who asks for what
+    is known already does not wait for."""
+    if recall(trace, name) is not None:
+        return remember(trace, name, make)
+    with take_turn():
+        return remember(trace, name, make)
 
 
 @st.cache_resource(show_spinner=False)

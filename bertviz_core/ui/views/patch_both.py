@@ -183,13 +183,17 @@ def _measure_words(side: Side, kind: str, words: Sequence[int]) -> Measure:
 def choose_words(one: Side, two: Side) -> tuple[int, int]:
     """The word that is measured and the one that it is compared with: as asked for, else those of the likely ones
     that the first pass raises most and least above the second."""
-    rows = {side: side.trace.recomputed(SCORES.fix(token=side.token)) for side in (one, two)}
     likely = list_words(one, two)
-    rise = {i: float(rows[one][i] - rows[two][i]) for i in likely}
+    rise = {i: _read_score(one, i) - _read_score(two, i) for i in likely}
     asked = [one.trace.model.tokenizer.id(state.read(key).strip()) for key in (WORD, INSTEAD)]
     word = asked[0] if asked[0] is not None else max(likely, key=rise.__getitem__)
     instead = asked[1] if asked[1] is not None else min((i for i in likely if i != word), key=rise.__getitem__)
     return word, instead
+
+
+def _read_score(side: Side, word: int) -> float:
+    """A word's logit, in double precision."""
+    return side.trace.recomputed(SCORES.fix(token=side.token, vocab=word)).item()
 
 
 def list_words(one: Side, two: Side) -> list[int]:

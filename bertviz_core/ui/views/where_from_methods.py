@@ -26,6 +26,7 @@ from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.findings import show_finding, tell_progress
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.resources import work_out_once
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.passes import tell_pass
@@ -66,7 +67,7 @@ def list_amounts(view: View, question: Question, found: Methods) -> dict[str, np
     """(token,) of every method by its name, as far as it is known; NaN where it has none."""
     trace, token, count = view.trace, question.token, len(view.trace.tokens)
     layers = trace.model.config.num_hidden_layers
-    last = read_attention(trace, layers - 1)
+    last = work_out_once(trace, "readings of the last layer", lambda: read_attention(trace, layers - 1))
     nothing = np.full(count, np.nan)
     lengths = measure_shares(found.lengths[-1])[token][:-1] if len(found.lengths) == layers else nothing
     return {

@@ -11,18 +11,16 @@ from bertviz_core.analysis.attribution import Question, hide_measures, list_unhi
 from bertviz_core.analysis.methods import MOST_TOKENS, Methods, try_methods
 from bertviz_core.analysis.origins import Origins, find_origins
 from bertviz_core.errors import InputError
-from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.findings import Wanted
-from bertviz_core.ui.frame.resources import take_turn
+from bertviz_core.ui.frame.resources import work_out_once
 
 MOST_ROWS, ROWS = 30, 24  # tokens that all have a row; of more, those whose parts are largest
 
 
 def find_origins_of(trace: Trace, question: Question) -> Origins:
     """A number taken apart, remembered. Raises InputError where nothing carries it, or it would take much memory."""
-    with take_turn():
-        return remember(trace, f"origins of {question}", lambda: find_origins(trace, question))
+    return work_out_once(trace, f"origins of {question}", lambda: find_origins(trace, question))
 
 
 def choose_rows(parts: np.ndarray) -> list[int]:

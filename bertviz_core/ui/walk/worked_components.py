@@ -19,9 +19,8 @@ from bertviz_core.formula.steps import ATTENTION, FFN, NORM
 from bertviz_core.formula.tex import write_largest
 from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
-from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame.resources import take_turn
+from bertviz_core.ui.frame.resources import work_out_once
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.walk import card
 from bertviz_core.ui.walk.card import Card, Cell, Row, Table
@@ -217,8 +216,7 @@ def _read_lengths(trace: Trace, path: str) -> np.ndarray:
         return np.linalg.norm(parts.numpy(), axis=-1).T
 
     try:
-        with take_turn():
-            return remember(trace, f"lengths of parts in {path}", carry)
+        return work_out_once(trace, f"lengths of parts in {path}", carry)
     except InputError as error:
         raise AddressError(str(error)) from error
 

@@ -26,9 +26,8 @@ from bertviz_core.formula.tex import bracket_negative, write_largest
 from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.readonly import lock
-from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame.resources import take_turn
+from bertviz_core.ui.frame.resources import work_out_once
 from bertviz_core.ui.walk import card
 from bertviz_core.ui.walk.card import Card, Cell, Row, Table
 from bertviz_core.ui.walk.line import Line
@@ -238,12 +237,11 @@ def _read_brought(trace: Trace, path: str, layer: int, token: int) -> np.ndarray
     if len(trace.tokens) > MOST_TOKENS:
         raise AddressError(f"What attention brings is worked out of texts up to {MOST_TOKENS} tokens.")
     try:
-        with take_turn():
-            return remember(
-                trace,
-                f"brought to {token} in {path}",
-                lambda: lock(carry_block(trace, layer)[path][:-1, token].numpy().copy()),
-            )
+        return work_out_once(
+            trace,
+            f"brought to {token} in {path}",
+            lambda: lock(carry_block(trace, layer)[path][:-1, token].numpy().copy()),
+        )
     except InputError as error:
         raise AddressError(str(error)) from error
 
