@@ -17,7 +17,8 @@ from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame import choices, state
 from bertviz_core.ui.frame.keys import HEAD, LAYER, TOKEN, WINDOW
 from bertviz_core.ui.views import formulas, overview
-from bertviz_core.ui.views.overview_canvas import _CANVAS, _LEVEL, _PLAY, use_example
+from bertviz_core.ui.frame.level import LEVEL, PLAY
+from bertviz_core.ui.views.overview_canvas import _CANVAS, use_example
 from tests.canvas import look
 from tests.derived.truth import softmax
 from tests.factory import random_checkpoint
@@ -200,7 +201,7 @@ def session(monkeypatch):
 
 def test_going_elsewhere_is_one_choice_and_the_explained_cell_goes_along(session):
     session["walk"] = "embeddings.sum[token=1,hidden=2]~encoder.layer.2.attention.self.probs[head=0,query=1,key=2]"
-    choices.go({_LEVEL: "head", LAYER: "3", HEAD: "5", _PLAY: 4})
+    choices.go({LEVEL: "head", LAYER: "3", HEAD: "5", PLAY: 4})
     assert session == {
         "level": "head",
         "layer": "3",

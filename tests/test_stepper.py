@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import bertviz_core as bv
+from bertviz_core.analysis.canvas import Spot
+from bertviz_core.showing.canvas_stops import STOPS, list_stops
 from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.frame.site import PAGES
-from bertviz_core.ui.frame.stepper import UNUSED
+from bertviz_core.ui.frame.stepper import UNUSED, WHOLE
 from tests.often import often
 
 APP = str(Path(__file__).parents[1] / "app.py")
@@ -61,6 +64,22 @@ def test_one_can_step_to_the_first_layer_and_to_the_last_and_no_further(bundled,
     at.run()
     assert not at.exception
     assert [each.key for each in at.button if each.key in ("previous-layer", "next-layer") and each.disabled] == dim
+
+
+@pytest.mark.parametrize(
+    ("level", "stop"), [("pass", 0), ("layer", 0), ("head", 0), *(("pass", i + 1) for i in range(len(STOPS)))]
+)
+def test_on_the_first_page_a_head_can_be_stepped_where_one_is_in_the_picture(bundled, level, stop):
+    at = AppTest.from_file(APP, default_timeout=120)
+    at.query_params.update({"text": TEXT, "layer": "1", "head": "2", "level": level, "play": str(stop)})
+    at.run()
+    assert not at.exception
+    dim = [each for each in at.get("html") if 'data-axis="head"' in each.proto.body and WHOLE[1] in each.proto.body]
+    whole = (STOPS[stop - 1].level if stop else level) == "pass"
+    assert bool(dim) == whole and ("next-head" in [each.key for each in at.button]) != whole
+    trace = bv.run(bundled, TEXT)
+    one, other = (list_stops(trace, Spot(1, head, 2, None, range(len(trace.tokens)), None)) for head in (2, 7))
+    assert not (whole and stop) or one[stop - 1] == other[stop - 1]
 
 
 def press(app, name):

@@ -29,7 +29,7 @@ class _Stop:
     terms: tuple[str, ...] = ()
 
 
-_STOPS = (
+STOPS = (
     _Stop("cut", "Cut into pieces", "prediction", "pass", ("tokens",), told.tell_cut, ("[CLS]",)),
     _Stop("look up", "Look up and add", "embedding", "pass", ("embedding",), told.tell_look_up, ("component",)),
     _Stop("ask / offer", "Ask, offer, hand over", "query", "layer", ("input", "query", "key", "value"),
@@ -45,7 +45,7 @@ _STOPS = (
           of_vector.tell_neurons, ("GELU",)),
     _Stop("word", "The word", "prediction", "pass", ("output.{last}", "words"), of_vector.tell_word),
 )  # fmt: skip
-NAMES = tuple(stop.name for stop in _STOPS)
+NAMES = tuple(stop.name for stop in STOPS)
 
 
 def list_stops(trace: Trace, spot: Spot) -> list[dict[str, object]]:
@@ -64,7 +64,7 @@ def list_stops(trace: Trace, spot: Spot) -> list[dict[str, object]]:
             "lights": [part.format(**at) for part in stop.lights],
             "worked": _write_worked(numbers),
         }
-        for stop, numbers in zip(_STOPS, worked, strict=True)
+        for stop, numbers in zip(STOPS, worked, strict=True)
     ]
 
 

@@ -9,10 +9,10 @@ from html import escape
 import streamlit as st
 
 from bertviz_core.programs.config import BertConfig
-from bertviz_core.ui.frame import choices, state
+from bertviz_core.ui.frame import choices, site, state
 from bertviz_core.ui.frame.keys import Key
+from bertviz_core.ui.frame.level import looks_at_whole
 from bertviz_core.ui.frame.remade import show_remade
-from bertviz_core.ui.frame.site import PageInfo
 from bertviz_core.ui.frame.view import Selection
 
 _AXES = ("layer", "head")
@@ -32,16 +32,17 @@ UNUSED: Mapping[str, tuple[Sequence[str], str]] = {
     "notebook": (_AXES, "The notebook prints layers and heads of its own."),
     "notation": (("head",), "Every head is written in the same way."),
 }
+WHOLE = ("head",), "The whole pass draws the mean of all heads. Click a layer to see each of them."
 # Layer and head as they are drawn; as they have been chosen since, where several presses come before the next drawing.
 _PLACE: Key[tuple[int, ...]] = Key("stepped-to", (0, 0))
 
 
-def show_steppers(info: PageInfo, config: BertConfig, chosen: Selection) -> None:
+def show_steppers(info: site.PageInfo, config: BertConfig, chosen: Selection) -> None:
     """One for the layer and one for the head; what the page does not look at is dim, and says why."""
     sizes = config.num_hidden_layers, config.num_attention_heads
     here = chosen.layer, chosen.head
     state.write(_PLACE, here)
-    unused, why = UNUSED.get(info.name, ((), ""))
+    unused, why = _find_unused(info.name)
     for axis, size, index in zip(_AXES, sizes, here, strict=True):
         if axis in unused:
             st.html(_render_off(axis, index, why), width="content")
@@ -51,9 +52,14 @@ def show_steppers(info: PageInfo, config: BertConfig, chosen: Selection) -> None
 
 def name_place(page: str, chosen: Selection) -> str:
     """Where a page looks, such as "layer 2, head 0"; of what it depends on."""
-    unused, _ = UNUSED.get(page, ((), ""))
+    unused, _ = _find_unused(page)
     here = zip(_AXES, (chosen.layer, chosen.head), strict=True)
     return ", ".join(f"{axis} {index}" for axis, index in here if axis not in unused)
+
+
+def _find_unused(page: str) -> tuple[Sequence[str], str]:
+    """What a page does not depend on, and why; the first page as near as it looks now."""
+    return WHOLE if page == site.PAGES[0].name and looks_at_whole() else UNUSED.get(page, ((), ""))
 
 
 def _show(axis: str, size: int, index: int) -> None:

@@ -12,7 +12,6 @@ import streamlit as st
 from bertviz_core.analysis.canvas import (
     LAYER,
     LEVELS,
-    PASS,
     WHOLE,
     Faces,
     Spot,
@@ -36,6 +35,7 @@ from bertviz_core.ui.frame import choices, keys, site, state, url
 from bertviz_core.ui.frame.controls import EXAMPLES, LONGEST_TEXT
 from bertviz_core.ui.frame.follow import note
 from bertviz_core.ui.frame.keys import CHANGES, COMPONENT, HEAD, LESSON, STEP, STORY_OF, TOKEN, WALK, WINDOW, Key
+from bertviz_core.ui.frame.level import LEVEL, PLAY, read_level
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.resources import get_drawn
 from bertviz_core.ui.frame.state import Sent
@@ -48,8 +48,6 @@ _BEST = 5
 _WORDS = 50_000  # bytes of what is drawn beside its numbers, roughly
 _STREAM = "hidden"  # the axis of the components of the residual stream
 _canvas = load_component("canvas", isolated=False)
-_LEVEL = Key("level", PASS)
-_PLAY = Key("play", 0)
 _STRIP = Key("strip", "")
 
 
@@ -105,13 +103,10 @@ def read_place(view: View) -> tuple[Place, list[str]]:
     """The place, and what the URL asked for that is not there; that, and what it does not name, has its usual value."""
     remarks: list[str] = []
     config, chosen = view.trace.model.config, view.chosen
-    total = len(view.trace.tokens)
-    url.bind(_LEVEL, LEVELS)
-    url.bind(_PLAY, range(len(NAMES) + 1))
+    total, (level, stop) = len(view.trace.tokens), read_level()
     url.bind(COMPONENT)
     url.bind(WINDOW)
     url.bind(_STRIP, ("", *WHOLE))
-    level, stop = state.read(_LEVEL), state.read(_PLAY)
     strip = state.read(_STRIP) if level == LAYER and not stop else ""
     start = read_index(WINDOW, total, "input", remarks)
     component, cell = read_index(COMPONENT, config.hidden_size, "model", remarks), _find_cell(view.trace)
@@ -147,18 +142,18 @@ def read_wish(wish: Mapping[str, object], view: View, place: Place) -> dict[Key[
         TOKEN: total,
         COMPONENT: config.hidden_size,
         WINDOW: total,
-        _PLAY: len(NAMES) + 1,
+        PLAY: len(NAMES) + 1,
     }
-    said = {key: wish.get("stop" if key is _PLAY else key.name) for key in sizes}
+    said = {key: wish.get("stop" if key is PLAY else key.name) for key in sizes}
     found: dict[Key[Any], str | int] = {
-        key: index if key is _PLAY else str(index) for key, index in said.items() if _is_index(index, sizes[key])
+        key: index if key is PLAY else str(index) for key, index in said.items() if _is_index(index, sizes[key])
     }
     if "component" in wish and wish["component"] is None:
         found[COMPONENT] = ""
     if "strip" in wish:
         found[_STRIP] = str(wish["strip"]) if wish["strip"] in WHOLE else ""
     if wish.get("level") in LEVELS:
-        found[_LEVEL] = str(wish["level"])
+        found[LEVEL] = str(wish["level"])
     if found.keys() & {keys.LAYER, HEAD, TOKEN}:  # a rule chooses no other head for another token
         found = {keys.LAYER: str(spot.layer), HEAD: str(spot.head), **found}
     if TOKEN in found and len(spot.window) < total:
