@@ -4,7 +4,7 @@ import streamlit as st
 
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
-from bertviz_core.ui.views import attention, attention_heads, attention_worked
+from bertviz_core.ui.views import attention, attention_heads, attention_row, attention_worked
 
 view = open_page(
     "attention",
@@ -14,14 +14,16 @@ view = open_page(
 key, reason = attention.choose_key(view)
 count = len(view.trace.tokens)
 if view.trace.model.config.num_attention_heads > 1:
-    weights, heads = st.columns([2, 1], gap="small")
+    weights, heads = st.columns([1 if attention_row.is_square(view) else 2, 1], gap="small")
     with weights:
         attention.show_weights(view, key)
     with heads:
+        attention_row.show_row(view)
         attention_heads.show_heads(view)
         attention.show_overview(view)
 else:
     attention.show_weights(view, key)
+    attention_row.show_row(view)
     attention.show_overview(view)
 attention.show_steps(view, key, reason)
 with fold("product", "**One product taken apart** · query and key, component by component") as opened:

@@ -38,13 +38,18 @@ def opened(page, **query):
     return at
 
 
-def chart(at, name):
-    """The data of one derived chart, trace by trace."""
+def draw(at, name):
+    """One derived chart: its traces as `data`, and its `layout`."""
     return next(
-        json.loads(element.proto.spec)["data"]
+        json.loads(element.proto.spec)
         for element in at.get("plotly_chart")
         if element.proto.id.endswith(f"-chart-{name}")
     )
+
+
+def chart(at, name):
+    """The data of one derived chart, trace by trace."""
+    return draw(at, name)["data"]
 
 
 def numbers(array):
@@ -152,6 +157,25 @@ def test_of_a_long_text_a_window_is_drawn_and_an_overview_beside_it():
     np.testing.assert_array_equal(weights[said[..., 0], said[..., 1]], expected)
     assert blocks["meta"] == f"{OWN}.probs[head={HEAD},query={{q}},key={{k}}]"
     assert (blocks["x0"], blocks["dx"], blocks["zmax"]) == (2, 5, pytest.approx(weights.max()))
+
+
+def test_of_more_tokens_than_can_be_named_the_map_is_square_and_the_row_lies_on_the_sentence():
+    at = opened("attention", text="the cat sat on the mat and " * 9 + "[MASK]", token="20")
+    weights = at.session_state["view"].trace[f"{OWN}.probs"][HEAD]
+    assert len(weights) == 66
+    drawn = draw(at, f"{OWN}.probs[head={HEAD}]")
+    np.testing.assert_array_equal(numbers(drawn["data"][0]["z"]), weights)
+    layout = drawn["layout"]
+    assert layout["yaxis"]["scaleanchor"] == "x" and not layout["xaxis"]["showticklabels"]
+    assert 8 < len(layout["yaxis"]["ticktext"]) < 33
+    body = next(element.proto.body for element in at.get("html") if "bv-row-tokens" in element.proto.body)
+    chips = re.findall(r'data-cell="([^"]+)" title="[^"]+: ([^"]+)" aria-label="[^"]+" style="background:(#\w+);', body)
+    assert [cell for cell, _, _ in chips] == [f"{OWN}.probs[head={HEAD},query=20,key={i}]" for i in range(66)]
+    ends = [np.array(ImageColor.getrgb(color)) for color in (LIGHT.zero, LIGHT.cells["attention"])]
+    for (_, said, back), weight in zip(chips, weights[20].tolist(), strict=True):
+        told = 0.0005 if said.startswith("<") else float(said.removesuffix("\N{NO-BREAK SPACE}%")) / 100
+        assert told == pytest.approx(weight, abs=0.0051)
+        np.testing.assert_allclose(ImageColor.getrgb(back), ends[0] + weight * (ends[1] - ends[0]), atol=0.51)
 
 
 def test_every_number_of_the_steps_leads_to_its_cell(rome, scores):

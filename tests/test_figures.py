@@ -45,7 +45,7 @@ from bertviz_core.figures.strips import Strip, draw_enlarged_strips
 from bertviz_core.figures.taken import BarColumn, Squares, draw_bar_columns, draw_taken_squares
 from bertviz_core.figures.texts import Rich
 from bertviz_core.figures.training import draw_loss_along, draw_losses, draw_word_rises
-from bertviz_core.figures.weights import draw_overview, draw_weights
+from bertviz_core.figures.weights import draw_overview, draw_square, draw_weights
 from bertviz_core.figures.written import draw_written, draw_written_blocks
 from tests.test_pages import decoded
 from tests.test_vector_figures import VECTORS
@@ -233,9 +233,9 @@ CASES = {
     "draw_weights": {
         "with numbers": lambda c: draw_weights(np.abs(numbers(SIZE, SIZE)), WORDS, 0, c, end=1.0, query=2,
                                                texts={3: "63", 0: "2"}),
-        "a window": lambda c: draw_weights(np.abs(numbers(40, 40)), [f"{i} w" for i in range(40)], 100, c, end=2.0,
-                                           query=120, texts={}),
+        "a window": lambda c: draw_weights(numbers(40, 40) ** 2, ["w"] * 40, 100, c, end=2.0, query=120, texts={}),
     },
+    "draw_square": {"many": lambda c: draw_square(numbers(SIZE, SIZE) ** 2, WORDS, 0, c, end=1.0, query=2, side=300)},
     "draw_overview": {"blocks": lambda c: draw_overview(np.abs(numbers(SIZE, SIZE)), PLACES, 4, range(4, 12), c, 1.0)},
     "draw_blocks": {
         "two": lambda c: draw_blocks(BLOCKS, WORDS, 7, c, end=1.0, at=(8, "key", 3)),

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from bertviz_core.figures.base import Chart, Spec, make_outline, set_font, write_text
-from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.figures.heatmap import FRAME, Side, draw_heatmap
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich
 from bertviz_core.figures.tints import tint_cell
@@ -22,6 +22,8 @@ _LETTER, _SLANT = 7.3, 0.72  # pixels of a letter; how much of it a slanted word
 _ACROSS, _APART = 330, 18  # pixels that the columns have at least; from one slanted word to the next
 _WRITTEN, _LEAST = 16, 0.005  # keys whose numbers have room in their cells; the smallest that is written there
 _DOWN = 14  # pixels from one row's word to the next
+_BESIDE = 16  # pixels beside a square, for half of the scale's last number
+NAMED = 24  # tokens at most whose columns are named: of more the cells are square, and some rows have their word
 
 
 def measure_top(words: Sequence[str]) -> int:
@@ -86,6 +88,30 @@ def draw_weights(
         "annotations": [*chart.layout["annotations"], *_write_shares(texts, shades, query, colors)],
     }
     return replace(chart, traces=({**chart.traces[0], "colorbar": scale},), layout=layout)
+
+
+def draw_square(
+    values: np.ndarray, words: Sequence[str], start: int, colors: Palette, *, end: float, query: int, side: int
+) -> Chart:
+    """Weights (query, key) of many neighbouring tokens as a square, from 0 to `end`; its rows are named, for columns
+    there is no room.
+
+    words, start, query: as in `draw_weights`; side: of the square in pixels, where the card is as wide.
+    """
+    chart = draw_heatmap(
+        values,
+        Side("query", words, start),
+        Side("key", words, start, labelled=False),
+        colors,
+        ATTENTION,
+        share=True,
+        end=end,
+        selected=query,
+        gaps=False,
+        square=True,
+        height=side + FRAME,
+    )
+    return replace(chart, layout={**chart.layout, "margin": {**chart.layout["margin"], "r": _BESIDE}})
 
 
 def _write_shares(texts: Mapping[int, str], shades: Mapping[int, float], row: int, colors: Palette) -> list[Spec]:

@@ -56,16 +56,27 @@ test("when the keyboard leaves a chart nothing of its cursor is left, and no tok
   assert.deepEqual([plot.pointer.children.length, lit.at(-1)], [0, null]);
 });
 
-test("what the explained number is made of is framed, but for cells that a frame would hide", () => {
-  const mark = (wide, ...columns) => {
+test("what the explained number is made of is framed, neighbours together, but for cells that a frame would hide", () => {
+  const mark = (wide, ...cells) => {
     const { plot, listener } = openPlot(wide);
-    listener.data.operands = columns.map((key) => `p[head=1,query=0,key=${key}]`);
+    listener.data.operands = cells.map(([query, key]) => `p[head=1,query=${query},key=${key}]`);
     plot.draw();
-    return plot.marks.children.map(({ style }) => style.left);
+    return plot.marks.children.map(({ style, className }) => [style.left, style.top, style.width, className].join(" "));
   };
-  assert.deepEqual(mark(400, 0, 1, 3), ["0px", "100px", "300px"]);
-  assert.deepEqual(mark(48, 0, 1), ["0px", "12px"]);
-  assert.deepEqual(mark(44, 0, 1), []);
+  assert.deepEqual(mark(400, [0, 0], [0, 3], [0, 1]), ["0px 0px 200px bv-operand bv-joined", "300px 0px 100px bv-operand"]);
+  assert.deepEqual(mark(400, [0, 2], [1, 2]), ["200px 0px 100px bv-operand", "200px 60px 100px bv-operand"]);
+  assert.deepEqual(mark(48, [0, 0], [0, 1]), ["0px 0px 24px bv-operand bv-joined"]);
+  assert.deepEqual(mark(44, [0, 0], [0, 1]), []);
+});
+
+test("the frame of neighbours has the colour of its card's kind", () => {
+  const { plot, drawn } = openPlot();
+  const [card, title] = [makeElement(), makeElement()];
+  drawn.found['[class*="st-key-panel-"]'] = card;
+  card.found[".bv-panel-title"] = title;
+  title.style.setProperty("--kind", "#123456");
+  plot.draw();
+  assert.equal(plot.marks.style.getPropertyValue("--kind"), "#123456");
 });
 
 test("in the spotlight all rows but one are veiled, with their names; none where the token has no row", () => {

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bertviz_core.analysis.ranking import find_robust_limit
+from bertviz_core.analysis.ranking import choose_window, find_robust_limit
 from bertviz_core.analysis.what_if import list_moved, subtract
 from bertviz_core.figures.bars import BAR_HEIGHT, SHARES, draw_bars
 from bertviz_core.figures.base import Chart
@@ -65,7 +65,8 @@ def _draw(
     words: Sequence[str] | None = None,
     row: int | None = None,
 ) -> tuple[Chart, str]:
-    height = row and min(MAX_HEIGHT, row * values.shape[0] + FRAME)
+    drawn, _ = choose_window(*values.shape, view.chosen.token, cells)
+    height = row and min(MAX_HEIGHT, row * len(drawn) + FRAME)
     part = Part(cells, view.chosen.token, words, height)
     chart, missing = draw_matrix(view.trace, address, values, view.colors, part, share=share, end=end)
     return chart, f"Shown: {missing}. The download has all values." if missing else ""

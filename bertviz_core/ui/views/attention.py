@@ -16,7 +16,15 @@ from bertviz_core.analysis.openings import find_other_words, open_key
 from bertviz_core.analysis.ranking import MASKED, center_range, rank_top
 from bertviz_core.analysis.token_lines import Links, choose_strongest
 from bertviz_core.figures.base import Chart
-from bertviz_core.figures.weights import draw_overview, draw_weights, has_room, measure_row, measure_top, write_shares
+from bertviz_core.figures.weights import (
+    draw_overview,
+    draw_square,
+    draw_weights,
+    has_room,
+    measure_row,
+    measure_top,
+    write_shares,
+)
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent, format_short, write_column
 from bertviz_core.formula.steps import ATTENTION
@@ -39,13 +47,15 @@ from bertviz_core.ui.panels.passes import show_passes, show_passes_chart, show_p
 from bertviz_core.ui.panels.put import tell_way
 from bertviz_core.ui.panels.said import tell_percent, tell_token
 from bertviz_core.ui.panels.token_lines import show_lines
+from bertviz_core.ui.views.attention_row import WHOLE, WINDOW, is_square
 from bertviz_core.ui.views.attention_said import tell_undivided
 from bertviz_core.ui.views.attention_worked import choose_shown, locate, note_shown, read_row, read_word, tell_replaced
 from bertviz_core.ui.walk.worked_out import find_entropy
 
-WHOLE, WINDOW = 64, 24  # tokens of a matrix that is drawn whole; around the chosen one, where there are more
 BLOCKS = 64  # on each side of the overview of a long input
-LINES, STRONGEST = 16, 5  # tokens on each side of the lines; keys of each query, where not all tokens are drawn
+STRONGEST = 5  # keys of each query that has lines, where not all tokens are drawn
+_SQUARE = 360  # pixels: the side of a map of many tokens
+_QUERIES = 16  # rows of the table, at least
 _LOW_ROWS = 6  # keys whose rows a low window shows
 _LINES_PAD = 6  # pixels around the lines and their captions
 _SEE = {
@@ -82,18 +92,20 @@ def choose_key(view: View) -> tuple[int, str]:
 
 
 def show_weights(view: View, key: int) -> None:
-    """The chosen head's attention weights as a matrix, and beside it as lines from token to token."""
+    """The chosen head's attention weights as a matrix, and beside it as lines from token to token, of the same tokens;
+    where the matrix has more than there can be lines of, that alone."""
     address, see = locate(view, "probs"), "Attention weights"
     chart, note = draw_difference_chart(view, address, ATTENTION) or _draw_weights(view)
     cell = locate(view, "probs", query=view.chosen.token, key=key)
     with open_step_card(view, address, see, _tell_written(view), worked=cell):
-        drawn, lines = st.columns([3, 2], gap="medium")
+        drawn, lines = (st.container(), None) if is_square(view) else st.columns([3, 2], gap="medium")
         with drawn, st.container(gap=None):
             show_chart(chart, str(address), f"{see}: {address}")
             if note := tell_words(view) + note:
                 st.caption(note)
-        with lines:
-            _show_lines(view)
+        if lines is not None:
+            with lines:
+                _show_lines(view)
         show_moved(view, address, cell)
 
 
@@ -109,15 +121,11 @@ def _draw_weights(view: View) -> tuple[Chart, str]:
     shown = view.trace[address][window.start : window.stop, window.start : window.stop]
     real = [i - window.start for i in view.trace.encoding.real if i in window]
     end = 1.0 if total <= WHOLE else float(shown[real].max(initial=0.0)) or 1.0
-    chart = draw_weights(
-        shown,
-        tell_tokens_apart(view.trace, window),
-        window.start,
-        view.colors,
-        end=end,
-        query=token,
-        texts=write_shares(row, window),
-    )
+    named = shown, tell_tokens_apart(view.trace, window), window.start, view.colors
+    if is_square(view):
+        chart = draw_square(*named, end=end, query=token, side=_SQUARE)
+    else:
+        chart = draw_weights(*named, end=end, query=token, texts=write_shares(row, window))
     weights = view.trace[address]
     note = "" if _is_usual(weights) else f"{_tell_rows(weights)} "
     if total > WHOLE:
@@ -160,9 +168,9 @@ def _tell_rows(weights: np.ndarray) -> str:
 def _show_lines(view: View) -> None:
     """The same weights as lines; of many tokens those around the chosen one."""
     trace = view.trace
-    weights, few = trace[locate(view, "probs")], len(trace.tokens) <= LINES
+    weights, few = trace[locate(view, "probs")], len(trace.tokens) <= WINDOW
     shown = choose_strongest(
-        weights, [not real for real in trace.encoding.mask], view.chosen.token, LINES, LINES if few else STRONGEST
+        weights, [not real for real in trace.encoding.mask], view.chosen.token, WINDOW, WINDOW if few else STRONGEST
     )
     full = 1.0 if len(trace.tokens) <= WHOLE else float(np.nanmax(shown.weights, initial=0.0)) or 1.0
     row = measure_row(len(shown.queries))
@@ -315,7 +323,7 @@ def show_maps(view: View) -> None:
 def show_table(view: View, key: int) -> None:
     """The attention weights as numbers: queries around the chosen one, the keys that this one looks at most."""
     keys, count = choose_shown(view, key), len(view.trace.tokens)
-    queries = center_range(view.chosen.token, max(LINES, len(keys)), count)
+    queries = center_range(view.chosen.token, max(_QUERIES, len(keys)), count)
     left_out = f" Shown: queries {queries.start}–{queries.stop - 1} of {count}." if len(queries) < count else ""
     step = view.trace.step(locate(view, "probs"))
     heading = Heading("The attention weights in numbers", "", view.typeset(step), step.source)

@@ -29,6 +29,7 @@ from bertviz_core.ui.panels.head_maps import describe_pooling, read_heads
 from bertviz_core.ui.panels.panel import format_shape
 from bertviz_core.ui.panels.passes import show_passes_html
 from bertviz_core.ui.panels.worth import Worth, find_base
+from bertviz_core.ui.views.attention_row import is_square
 
 _STYLE = read_css(Path(__file__).with_name("attention_heads.css"))
 
@@ -76,7 +77,7 @@ def _render_heads(view: View, worth: Worth | None = None) -> str:
         _render_head(view, head, picture, [role.name for role in find_roles(summary.of(layer, head))], worth)
         for head, picture in enumerate(pictures)
     )
-    kind = "bv-layer-heads bv-worths" if worth else "bv-layer-heads"
+    kind = "bv-layer-heads" + " bv-worths" * bool(worth) + " bv-six" * is_square(view)
     return f'<div class="{kind}" role="group" aria-label="Heads of layer {layer}">{buttons}</div>'
 
 

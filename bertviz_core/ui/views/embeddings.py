@@ -14,8 +14,9 @@ from bertviz_core.analysis.layers import compute_cosines, compute_norms
 from bertviz_core.analysis.ranking import center_range, find_robust_limit
 from bertviz_core.errors import InputError
 from bertviz_core.figures.bars import SHARES, draw_bars
-from bertviz_core.figures.heatmap import FRAME, MAX_HEIGHT, Side, draw_heatmap
+from bertviz_core.figures.heatmap import FRAME, Side, draw_heatmap
 from bertviz_core.figures.strips import Strip, draw_enlarged_strips
+from bertviz_core.figures.weights import NAMED
 from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.steps import EMBEDDING
 from bertviz_core.formula.steps import NORM as NORMALIZED
@@ -48,11 +49,12 @@ from bertviz_core.ui.views.embeddings_said import (
 )
 from bertviz_core.ui.walk.worked_out import pick_cosines
 
-_CELLS = 5_000
+_CELLS = 9_000
 _ROWS = 24  # of the table of lengths
 _WINDOW = 5  # components with their numbers
 ROWS = {**PARTS, "normalized": NORM.enter("normalized"), "embedding": NORM}
 _ALIKE, _ROW = 100, 14  # tokens compared with each other, at most; pixels of one
+_SQUARE = 270  # pixels: the side of a map of more tokens than can be named
 _NEAREST = 10
 _VECTORS = Key("vectors", "embedding")
 _ENTRY = Key("entry", "")
@@ -151,7 +153,7 @@ def _show_alike(view: View) -> Derived:
     matrix = compute_cosines(view.trace[NORM][shown])
     whole = shown == list(range(shown[0], shown[-1] + 1))  # no token between them is left out
     first = shown[0] if whole else 0
-    sides = Side("token", words, first), Side("", words, first, labelled=False)
+    sides, many = (Side("token", words, first), Side("", words, first, labelled=False)), len(words) > NAMED
     symbol = view.typeset(view.trace.step(NORM)).partition(" = ")[0]
     pair = (rf"{{{symbol}}}_{{{name}}}" for name in "st")
     return Derived(
@@ -164,7 +166,8 @@ def _show_alike(view: View) -> Derived:
             NORMALIZED,
             end=1.0,
             selected=first + shown.index(view.chosen.token),
-            height=min(MAX_HEIGHT, _ROW * len(words) + FRAME),
+            height=FRAME + (_SQUARE if many else _ROW * len(words)),
+            square=many,
         ).offer(pick_cosines(NORM) if whole else ""),
         Origin(NORM, NORMALIZED, rf"\cos({', '.join(pair)})", "cosine; 1: the same direction"),
         values=Values(matrix, words, words),

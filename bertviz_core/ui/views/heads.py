@@ -14,8 +14,9 @@ from bertviz_core.analysis.claims import Said, say
 from bertviz_core.analysis.heads import Summary, find_roles, has_shares, is_silent
 from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.analysis.openings import open_head, open_key
+from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.base import Chart
-from bertviz_core.figures.weights import draw_weights, write_shares
+from bertviz_core.figures.weights import NAMED, draw_square, draw_weights, write_shares
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_short
 from bertviz_core.formula.steps import ATTENTION
@@ -34,7 +35,7 @@ from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import derived, picks
 from bertviz_core.ui.panels.card import Heading, open_card
-from bertviz_core.ui.panels.charts import MANY_CELLS, draw_tensor
+from bertviz_core.ui.panels.charts import MANY_CELLS
 from bertviz_core.ui.panels.head_maps import describe_pooling, read_heads
 from bertviz_core.ui.panels.looks import ALL_ZERO, tell_hardest
 from bertviz_core.ui.panels.moved import draw_difference_chart
@@ -54,7 +55,7 @@ from bertviz_core.ui.views.heads_numbers import make_values, render_profile, wri
 from bertviz_core.ui.views.heads_worth import list_marks
 
 NONE = "no role"
-_LARGEST, _HIGH = 40, 324  # tokens of a head that is drawn with their names; pixels of all its rows
+_HIGH = 324  # pixels of all rows of the large head
 
 _STYLE = read_css(Path(__file__).with_name("heads.css"))
 _map = load_component("head_map")
@@ -149,15 +150,20 @@ def _show_one(view: View) -> None:
 
 
 def _draw_one(view: View, address: Address) -> tuple[Chart, str]:
-    """The chosen head's weights; with the tokens' names while these are few."""
-    tokens = label_tokens(view.trace)
-    if len(tokens) > _LARGEST:
-        chart, note = draw_tensor(view, address, share=True, end=1.0, cells=MANY_CELLS)
-        return chart, note if view.trace[address].any() else f"{ALL_ZERO} {note}"
-    weights, token = view.trace[address], view.chosen.token
-    texts = write_shares(weights[token], range(len(tokens)))
-    chart = draw_weights(weights, tokens, 0, view.colors, end=1.0, query=token, texts=texts, high=_HIGH)
-    return chart.offer(picks.pick_matrix(view.trace, address)), "" if weights.any() else ALL_ZERO
+    """The chosen head's weights: with all tokens' names and the chosen one's numbers while these are few; of very many
+    the ones around the chosen one."""
+    weights, token, count = view.trace[address], view.chosen.token, len(view.trace.tokens)
+    shown = center_range(token, int(MANY_CELLS**0.5), count)
+    words = label_tokens(view.trace, shown)
+    if count <= NAMED:
+        texts = write_shares(weights[token], range(count))
+        chart = draw_weights(weights, words, 0, view.colors, end=1.0, query=token, texts=texts, high=_HIGH)
+    else:
+        part = weights[shown.start : shown.stop, shown.start : shown.stop]
+        chart = draw_square(part, words, shown.start, view.colors, end=1.0, query=token, side=_HIGH)
+    missing = f"Shown: tokens {shown.start}–{shown.stop - 1} of {count}." if len(shown) < count else ""
+    note = f"{'' if weights.any() else ALL_ZERO} {missing}".strip()
+    return chart.offer(picks.pick_matrix(view.trace, address)), note
 
 
 def _write_reason(view: View) -> str:

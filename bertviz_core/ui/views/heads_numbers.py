@@ -78,7 +78,7 @@ def _render_share(statistic: Statistic, numbers: Mapping[str, float], roles: lis
     strong = ' class="bv-strong"' if any(role.statistic is statistic for role in roles) else ""
     return (
         f"<span{strong}>{escape(statistic.short)}</span><span{strong}>{format_percent(share)}</span>"
-        f'<i{strong} style="--share:{share:.2%};--mark:{above:.0%}"></i>'
+        f'<i{strong} style="--part:{share:.2%};--mark:{above:.0%}"></i>'
     )
 
 

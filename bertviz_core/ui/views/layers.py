@@ -17,6 +17,7 @@ from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import CLEAR, Side, draw_heatmap, has_room
 from bertviz_core.figures.paths import draw_paths
 from bertviz_core.figures.resemblance import draw_resemblance
+from bertviz_core.figures.weights import NAMED
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_percent, format_short
 from bertviz_core.formula.steps import NORM
@@ -160,7 +161,7 @@ def _draw_resemblance(view: View, address: Address, shown: range, *, numbers: bo
     return draw_heatmap(
         part,
         Side("", words, shown.start),
-        Side("", words, shown.start),
+        Side("", words, shown.start, labelled=len(shown) <= NAMED),
         view.colors,
         NORM,
         end=1.0,

@@ -135,5 +135,5 @@ def _render_row(pair: TriedPair, ran: bool) -> str:
     strong = "bv-own" * (pair.what == "as written")
     return (
         f'<div class="{strong}"><span>{escape(pair.what)}</span><b>{share}</b><small>{text}</small>'
-        f'<i><u style="width:{width}"></u></i></div>'
+        f'<i style="--part:{width}"><u></u></i></div>'
     )

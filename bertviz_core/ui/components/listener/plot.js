@@ -10,6 +10,7 @@ import { clamp, clampIndex } from "../shared/clamp.js";
 import { makeElement } from "../shared/element.js";
 import { WORTH, writeNumber } from "../shared/numbers.js";
 import { findPointerLayer, findTicks, hears, isDrawn, measureAxis, writeInFull } from "../shared/plotly_inside.js";
+import { join, readKind } from "./joined.js";
 import { RIM } from "./offer.js";
 import { listOffers } from "./offers.js";
 
@@ -251,8 +252,9 @@ export class Plot {
     /** @type {(name: string) => (found: Found) => Element[]} */
     const outline = (name) => ({ offer, place }) => makeMark(name, offer.box(place));
     const boxes = operands.flatMap((address) => this.list(address).map(({ offer, place }) => offer.box(place)));
+    this.marks.style.setProperty("--kind", readKind(this.drawn));
     this.marks.replaceChildren(
-      ...boxes.filter(isLarge).flatMap((box) => makeMark("bv-operand", box)),
+      ...join(boxes.filter(isLarge)).flatMap(({ count, ...box }) => makeMark(count > 1 ? "bv-operand bv-joined" : "bv-operand", box)),
       ...this.list(cell).flatMap(outline("bv-ring")),
     );
     this.drawVeil();
