@@ -35,7 +35,7 @@ _LENGTHS = (4, 6, 8, 10, 12, 16, 24, 60)  # words of a sentence of one's own
 _CELL = "encoder.layer.{}.attention.self.{}[head={},query={},key={}]"
 
 
-_WAITS = "…"  # stands where something is not known yet
+WAITS = "…"  # stands where something is not known yet
 
 
 @dataclass
@@ -153,7 +153,7 @@ class User:
         talk = self._talk
         page = next((name for name, key in talk.names.items() if key == talk.page), "")
         texts = talk.list_texts()
-        complete = not any(_WAITS in text for text in texts)  # what is worked out meanwhile may be there by then
+        complete = not any(WAITS in text for text in texts)  # what is worked out meanwhile may be there by then
         self._seen = page, talk.query, texts if complete else []
 
     async def _come_back(self, since: float) -> ClientConnection:
