@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bertviz_core as bv
+from bertviz_core.analysis import origins
 from bertviz_core.analysis.attribution import Question
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import read_address
@@ -170,3 +171,10 @@ def test_who_asks_for_what_is_known_already_waits_for_no_turn(rome, monkeypatch)
     assert find_origins_of(rome, question) is known
     with pytest.raises(AssertionError, match="a turn"):
         find_origins_of(rome.with_changes({f"{WEIGHTS}[head=1]": 0.0}), question)
+
+
+def test_who_is_refused_waits_for_no_turn(rome, monkeypatch):
+    monkeypatch.setattr(origins, "MOST_BYTES", 1000)
+    monkeypatch.setattr(resources, "take_turn", None)
+    with pytest.raises(bv.InputError, match="12 tokens"):
+        find_origins_of(rome, STATES["alone"][0])

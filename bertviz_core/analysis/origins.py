@@ -34,14 +34,19 @@ class Origins:
     components: Components | None
 
 
-def find_origins(trace: Trace, question: Question) -> Origins:
-    """Take a number apart. Raises InputError for one that nothing carries, and where that would take much memory."""
+def check_size(trace: Trace) -> None:
+    """Raises InputError where taking a number of a pass apart would take much memory."""
     size = measure_carried(trace)
     if size > MOST_BYTES:
         raise InputError(
             f"To tell apart what {len(trace.tokens)} tokens carried takes {size / 1e6:,.0f} MB, and a page may take "
             f"{MOST_BYTES / 1e6:,.0f}. Choose a shorter text, or use bv.attribute in Python."
         )
+
+
+def find_origins(trace: Trace, question: Question) -> Origins:
+    """Take a number apart. Raises InputError for one that nothing carries, and where that would take much memory."""
+    check_size(trace)
     doubled, source = read_carried(trace), find_source(trace.program)
     pulled = pull_back(doubled, question.weights, {source})
     starts = doubled[source]

@@ -9,7 +9,7 @@ import numpy as np
 
 from bertviz_core.analysis.attribution import Question, hide_measures, list_unhidden
 from bertviz_core.analysis.methods import MOST_TOKENS, Methods, try_methods
-from bertviz_core.analysis.origins import Origins, find_origins
+from bertviz_core.analysis.origins import Origins, check_size, find_origins
 from bertviz_core.errors import InputError
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.findings import Wanted
@@ -20,6 +20,7 @@ MOST_ROWS, ROWS = 30, 24  # tokens that all have a row; of more, those whose par
 
 def find_origins_of(trace: Trace, question: Question) -> Origins:
     """A number taken apart, remembered. Raises InputError where nothing carries it, or it would take much memory."""
+    check_size(trace)  # who is refused waits for no turn
     return work_out_once(trace, f"origins of {question}", lambda: find_origins(trace, question))
 
 
