@@ -32,16 +32,16 @@ export function drawTitles(canvas, sketch) {
 
 /** @param {Canvas} canvas @param {Sketch} sketch @param {number} layer @param {number} opacity */
 function titleBlock(canvas, sketch, layer, opacity) {
-  const { frame: { parts }, hover } = canvas;
+  const { frame: { parts }, hover, place } = canvas;
   const { y } = heading(canvas);
   const [from, to] = [parts[`ribbons.${layer}`], parts[`output.${layer}`]];
   const width = to.x + to.w - from.x;
   const names = [`Layer ${layer}`, `L ${layer}`, `${layer}`];
   const words = names.find((text) => measure(text, 13.5, false, 650) < width) ?? "";
   sketch.text(`layer ${layer}`, from.x, y, words, { size: 13.5, bold: true, opacity });
-  const over = hover?.layer === layer || hover?.part?.endsWith(`.${layer}`);
+  const marked = layer === place.layer || hover?.layer === layer || hover?.part?.endsWith(`.${layer}`);
   sketch.line(`rule ${layer}`, from.x, y + 11, to.x + to.w, y + 11,
-    { stroke: over ? "var(--bvc-text)" : "var(--bvc-line)", "stroke-width": over ? 2 : 1, opacity: cut(opacity, 3) });
+    { stroke: marked ? "var(--bvc-text)" : "var(--bvc-line)", "stroke-width": marked ? 2 : 1, opacity: cut(opacity, 3) });
   titleInside(canvas, sketch, layer, [from.x, from.x + width], opacity);
 }
 
