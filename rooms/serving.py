@@ -21,13 +21,14 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import segno
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.responses import StreamingResponse as Stream
 from starlette.routing import BaseRoute, Route
 
 from edge.classes import FILES, JOIN, LARGEST_SAID, LEAD, LINK
-from edge.guard import LOCAL, METHODS, read_visitor
+from edge.guard import LOCAL, METHODS, find_origin, is_encrypted, read_visitor
 from edge.pace import Pace, name_network
 from edge.streamlit_files import find_static
 from rooms.codes import SECRET, is_code
@@ -230,7 +231,7 @@ class Serving:
         """The address of a room as a code for cameras. at: below which address of this server the app is served."""
         base, code = parse_qs(request.url.query).get("at", [""])[0], request.path_params["code"]
         fits = len(base) <= _LONGEST_ADDRESS and _BASE.fullmatch(base) and is_code(code)
-        if not fits:
+        if not (fits and _is_own(request, base)):
             return PlainTextResponse("There is no such code.\n", 404)
         if not await self._codes.keep(_name_client(request)):
             return PlainTextResponse("Too many codes were drawn. Wait a moment.\n", 429)
@@ -271,6 +272,21 @@ def _name_client(request: Request) -> str:
 def _is_at_machine(request: Request) -> bool:
     """Whether who asks sits at this machine, and has opened the app by a name that means another one on a phone."""
     return _name_client(request) in LOCAL and request.url.hostname in LOCAL
+
+
+def _is_own(request: Request, base: str) -> bool:
+    """Whether an address leads to this server: by the name and the port that it was asked by, or, at the machine
+    itself, by the machine's address. A code that leads elsewhere would be anybody's, drawn by a site that people trust.
+    """
+    hosts = request.headers.getlist("host")
+    if _is_at_machine(request) and (reach := find_address()):
+        port = request.url.port
+        hosts += [f"{reach}:{port}" if port else reach]
+    scheme, _, place = base.partition("://")
+    origin = f"{scheme}://{place.partition('/')[0]}"
+    encrypted = is_encrypted(request.scope, request.headers)
+    heard = (Headers({"origin": origin, "host": host}) for host in hosts)
+    return any(find_origin(each, encrypted) is not None for each in heard)
 
 
 async def _refuse_method(_: Request) -> Response:

@@ -282,7 +282,7 @@ def test_who_begins_to_say_something_and_does_not_end_is_refused(room, monkeypat
 def test_codes_for_cameras_are_drawn_at_a_pace(web):
     """Each takes 30 ms, in which nobody else is served."""
     with ThreadPoolExecutor(40) as pool:
-        draw = lambda i: web.get("/lead/AB23/code.svg", params={"at": f"https://{i}.example.org/"})  # noqa: E731
+        draw = lambda i: web.get("/lead/AB23/code.svg", params={"at": f"http://testserver/{i}/"})  # noqa: E731
         found = Counter(each.status_code for each in pool.map(draw, range(40)))
     assert found[200] >= 10 and found[429] >= 20
 
@@ -310,10 +310,31 @@ def test_no_other_file_is_served(web):
 
 
 def test_the_code_for_cameras_holds_the_address_of_the_room(web):
-    drawn = web.get("/lead/AB23/code.svg", params={"at": "https://bert.example.org/"})
+    drawn = web.get("/lead/AB23/code.svg", params={"at": "http://testserver/"})
     assert drawn.headers["content-type"] == "image/svg+xml" and "http://www.w3.org/2000/svg" in drawn.text
     for at in ("", "javascript:alert(1)/", "https://x", "http://a b/", f"https://{'x' * 300}/"):
         assert web.get("/lead/AB23/code.svg", params={"at": at}).status_code == 404
+
+
+OWN = {
+    "as it was asked": ("bert.example.org", "https://bert.example.org/", 200),
+    "below a path, with a port": ("Bert.example.org:8080", "http://bert.example.org:8080/bert/", 200),
+    "the port of the scheme": ("bert.example.org:443", "https://bert.example.org/", 200),
+    "another site": ("bert.example.org", "https://elsewhere.example.org/", 404),
+    "another port": ("bert.example.org", "http://bert.example.org:8080/", 404),
+    "a name for another": ("bert.example.org", "https://bert.example.org@elsewhere.example.org/", 404),
+    "the machine's, from elsewhere": ("bert.example.org", "http://10.0.0.7/", 404),
+    "the machine's, at the machine": ("localhost:8501", "http://10.0.0.7:8501/", 200),
+    "another machine's, at the machine": ("localhost:8501", "http://10.0.0.8:8501/", 404),
+}
+
+
+@pytest.mark.parametrize(("host", "at", "status"), OWN.values(), ids=OWN)
+def test_a_code_for_cameras_leads_to_this_server_alone(web, monkeypatch, host, at, status):
+    """Anybody's address as a code, drawn by a site that people trust, would be a gift to who lures them."""
+    monkeypatch.setattr(serving, "find_address", lambda: "10.0.0.7")
+    monkeypatch.setattr(serving, "LOCAL", (*serving.LOCAL, "testclient"))
+    assert web.get("/lead/AB23/code.svg", params={"at": at}, headers={"Host": host}).status_code == status
 
 
 def test_a_page_for_phones_is_small(web):
