@@ -9,7 +9,7 @@ GLOSSARY: dict[str, str] = {
     # what goes in
     "WordPiece": "The tokenizer's method: it splits a word into the longest pieces that the vocabulary has.",
     "vocabulary entry": "One of the tokens that the model knows, with its own id and embedding.",
-    "[CLS]": "A token put before every text: class answers are read from it, heads with nothing to collect look at it.",
+    "[CLS]": "A token put before every text: answers about the text as a whole are read from its last vector.",
     "[SEP]": "A token put behind every sentence, where it ends.",
     "[MASK]": "A token that stands where another is hidden; the model was trained to say which.",
     "special token": "A token that is not text: [CLS], [SEP], [MASK] or [PAD].",
