@@ -9,6 +9,7 @@ import numpy as np
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, say, say_largest
 from bertviz_core.analysis.patching import OF_ATTENTION, OF_FEED_FORWARD, OF_HEADS, Patching
 from bertviz_core.errors import InputError
+from bertviz_core.ui.frame.example import is_shown
 from bertviz_core.ui.frame.findings import Wanted
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.said import name_word, tell_count, tell_percent, tell_short, tell_token
@@ -53,7 +54,9 @@ def write_headline(view: View) -> Said:
 def write_warning(view: View) -> str:
     """What must not be read out of a patch, whose drawer says why; nothing where there is none."""
     both = find_both(view)
-    return "" if both is None or both.same else f"{WARNINGS[both.restore].partition(':')[0]}."
+    if both is None or both.same:
+        return ""
+    return f"{'An example. ' if is_shown() else ''}{WARNINGS[both.restore].partition(':')[0]}."
 
 
 def tell_question(both: Both) -> Said:
