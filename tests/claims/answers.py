@@ -106,23 +106,35 @@ def _lens(scene):
 
 @oracle("likeliest at first")
 def _(scene):
-    """All that lead before the last one does for good, that one among them where it led before and lost the lead."""
+    """All that lead before the last one does for good, which has led nowhere before."""
     leaders, since, _ = _lens(scene)
+    assert leaders[-1] not in leaders[:since]
     words = [*dict.fromkeys(scene.entry(i) for i in leaders[:since])]
     quoted = [f"“{word}”" for word in words]
-    told = (
-        ", ".join(quoted[:3]) + " …"
-        if len(words) > 3
-        else " and ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
-    )
+    told = ", ".join(quoted[:2]) + " …" if len(words) > 2 else " and ".join(quoted)
     return Truth({"names": told, "are": "is" if len(words) == 1 else "are"})
 
 
 @oracle("likeliest from")
 def _(scene):
     leaders, since, share = _lens(scene)
-    where = "the embeddings" if not since else f"layer {since - 1}"
-    return Truth({"word": scene.entry(leaders[-1]), "where": where, "share": share})
+    assert leaders[-1] not in leaders[:since]
+    return Truth({"word": scene.entry(leaders[-1]), "where": _name_stage(since), "share": share})
+
+
+@oracle("likeliest again")
+def _(scene):
+    """The last one has led before as well, and lost the lead in between."""
+    leaders, since, share = _lens(scene)
+    first, *_ = np.flatnonzero(leaders == leaders[-1])
+    lost, *_ = (stage for stage in range(first, since) if leaders[stage] != leaders[-1])
+    stages = {"first": first, "lost": lost, "where": since}
+    named = {name: _name_stage(stage) for name, stage in stages.items()}
+    return Truth({"word": scene.entry(leaders[-1]), "share": share, **named})
+
+
+def _name_stage(stage):
+    return f"layer {stage - 1}" if stage else "the embeddings"
 
 
 @oracle("turns most", "turns no more", "turns")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import pairwise
 
@@ -34,6 +34,7 @@ from bertviz_core.ui.views.layers_columns import STYLE, name_columns, render_row
 PLACES = 5
 _HEAD, _ROW, _COLUMN = 22.0, 39.0, 100.0  # the lines' own units for the head, a row and a stage
 _NAMES = ("1st", "2nd", "3rd", "4th", "5th")
+_NAMED = 2  # words that lead at first, by name
 _FOLLOWED = Key("followed", "")
 
 
@@ -44,18 +45,39 @@ def write_headline(view: View) -> Said:
         return _tell_turn(view)
     opened, last = open_layer_for_answer(view.trace, view.chosen.token), winners[-1]
     since = 0 if opened.led else opened.layer + 1
-    first = [quote(word) for word in dict.fromkeys(winner.word for winner in winners[:since])]
-    names = ", ".join(first[:3]) + (" …" if len(first) > 3 else "")
-    names = " and ".join(names.rsplit(", ", 1)) if len(first) <= 3 else names
-    where = "the embeddings" if opened.led else f"layer {opened.layer}"
-    parts = {"names": Part(names), "are": Part("is" if len(first) == 1 else "are")}
-    before = Claim("likeliest at first", "{names} {are} likeliest first; ", parts)
-    parts = {"share": tell_percent(last.probability), "word": name_word(last.word), "where": Part(where)}
-    form = f"{'from' if first else 'From'} **{{where}}** on it is **{{word}}**, at the end with **{{share}}**"
-    likeliest = Claim("likeliest from", form, parts)
+    parts = {"share": tell_percent(last.probability), "word": name_word(last.word), "where": Part(_name_stage(since))}
+    led = [winner.id == last.id for winner in winners[:since]]
+    told = _tell_regained(led, parts) if any(led) else _tell_from([winner.word for winner in winners[:since]], parts)
     form = "None is likeliest at the end, where **{count} of {all} words** tie at **{share}**"
     tied = tell_tied("words tie at the end", form, view.trace[PROBS.fix(token=view.chosen.token)])
-    return say("When is the answer there? ", choose(tied, say(*([before] if first else []), likeliest)))
+    return say("When is the answer there? ", choose(tied, told))
+
+
+def _tell_regained(led: Sequence[bool], parts: Mapping[str, Part]) -> Said:
+    """Where the final word leads first, where it loses the lead, and from where on it has it again. led: whether it
+    leads, at every stage before that."""
+    first = led.index(True)
+    stages = {"first": Part(_name_stage(first)), "lost": Part(_name_stage(led.index(False, first)))}
+    form = "**{word}** leads after **{first}**, loses after {lost}, leads from **{where}** on, ends at **{share}**"
+    return say(Claim("likeliest again", form, {**parts, **stages}))
+
+
+def _tell_from(words: Sequence[str], parts: Mapping[str, Part]) -> Said:
+    """Who leads at first, and from where on the final word does. words: of those that lead before it."""
+    first = [quote(word) for word in dict.fromkeys(words)]
+    form = f"{'from' if first else 'From'} **{{where}}** on it is **{{word}}**, at the end with **{{share}}**"
+    likeliest = Claim("likeliest from", form, parts)
+    if not first:
+        return say(likeliest)
+    names = f"{', '.join(first[:_NAMED])} …" if len(first) > _NAMED else " and ".join(first)
+    are = Part("is" if len(first) == 1 else "are")
+    return say(
+        Claim("likeliest at first", "{names} {are} likeliest first; ", {"names": Part(names), "are": are}), likeliest
+    )
+
+
+def _name_stage(stage: int) -> str:
+    return f"layer {stage - 1}" if stage else "the embeddings"
 
 
 def _tell_turn(view: View) -> Said:
