@@ -93,10 +93,11 @@ def press(app, name):
         app.page.get_by_role("button", name=name).first.click()
 
 
-def open_menu_and_press(app, menu, name):
-    app.open_menu(menu)
-    press(app, name)
-    app.page.keyboard.press("Escape")
+def zero_the_head(app):
+    app.open_menu("What if")
+    with app.rerun():
+        app.page.get_by_text("Token, head, layer", exact=True).click()
+    press(app, "Zero the head")
 
 
 def set_show(app):
@@ -137,7 +138,7 @@ IN_THE_DRAWER = {
     "explain": (explain, False),
     "walk on": (walk_on, True),
     "close": (close, False),
-    "what if": (lambda app: open_menu_and_press(app, "What if", "Zero the head"), False),
+    "what if": (zero_the_head, False),
     "difference": (set_show, True),
     "undo": (lambda app: press(app, "set to 0"), True),
 }

@@ -57,17 +57,18 @@ def test_a_number_is_set_seen_shared_and_undone(attention):
     assert app.shown() == first
 
 
-def test_the_menu_by_keyboard_alone(app):
+def test_the_changes_on_offer_by_keyboard_alone(app):
     app.open("predictions", layer=2, head=1)
     keyboard = app.page.keyboard
-    app.page.get_by_role("button", name="What if", exact=True).focus()
-    with app.rerun():
-        keyboard.press("Enter")
+    for press in (button(app, "What if").first, app.page.locator(".st-key-what-if-tabs button").last):
+        press.focus()
+        with app.rerun():
+            keyboard.press("Enter")
     button(app, "Zero the head").focus()
     with app.rerun():
         keyboard.press("Enter")
     assert "layer 2, head 1 set to 0" in bar(app).inner_text()
-    assert button(app, "Zero the head").count() == 0  # the menu does not cover what it did
+    assert button(app, "Zero the head").count() == 0  # the strip does not cover what it did
     assert "before your change" in app.page.locator("h1").inner_text()
 
 

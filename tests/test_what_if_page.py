@@ -1,7 +1,6 @@
-"""What-if through the app: changes in the URL, their menu, what panels show, and changes that cannot be made."""
+"""What-if through the app: changes in the URL, what offers them, what panels show, and changes that cannot be made."""
 
 import json
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from bertviz_core.tracing.changes import MOST, take_changes
 from bertviz_core.ui.frame import strip
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.site import PAGES
+from bertviz_core.ui.frame.what_if import OFFERED, OFFERS, SLID
 from tests.test_pages import decoded, title_of
 
 APP = str(Path(__file__).parent.parent / "app.py")
@@ -59,10 +59,10 @@ def opened(page="overview", **query):
     return at if page == "overview" else at.switch_page(f"pages/{page}.py").run()
 
 
-def opened_with_menu(changes="", **query):
-    """The first page with its menu of changes open, of which there is one a list of changes."""
+def opened_with_offers(changes="", **query):
+    """The first page with the strip open where it offers changes of the token, the head and the layer."""
     at = AppTest.from_file(APP, default_timeout=60)
-    at.session_state[f"what-if-menu-{zlib.crc32(changes.encode()):x}"] = True
+    at.session_state[SLID.name], at.session_state[OFFERED.name] = f"{PROBS}[head=0]", OFFERS
     at.query_params.update({"text": TEXT, "changes": changes, **query})
     return at.run()
 
@@ -155,9 +155,20 @@ ACTIONS = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("shown", ["", f"{PROBS}[head=0]"])
+def test_the_bars_button_opens_the_strip_with_the_pages_head_and_closes_it(shown):
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.session_state[SLID.name] = shown
+    at.query_params.update({"text": TEXT, "layer": "1", "head": "3"})
+    at.run()
+    assert [each.key for each in at.number_input] == [f"what-if-number-{shown}"] * bool(shown)
+    at.button("what-if-open").click().run()
+    assert not at.exception and at.session_state[SLID.name] == ("" if shown else f"{PROBS}[head=3]")
+
+
 @pytest.mark.parametrize(("changes", "button", "expected"), ACTIONS.values(), ids=ACTIONS)
 def test_a_button_changes_the_list(changes, button, expected):
-    at = opened_with_menu(changes, token="2", layer="1", head="3")
+    at = opened_with_offers(changes, token="2", layer="1", head="3")
     at.button(button).click().run()
     assert not at.exception and at.session_state["changes"] == expected
     again = opened(changes=expected)
@@ -179,7 +190,7 @@ def test_a_button_changes_the_list(changes, button, expected):
     ],
 )  # fmt: skip
 def test_a_field_of_the_menu_changes_the_list(field, text, expected):
-    at = opened_with_menu(token="2", layer="1")
+    at = opened_with_offers(token="2", layer="1")
     at.text_input(field).set_value(text).run()
     assert not at.exception and at.session_state["changes"] == expected
     refused = text.strip() not in ("", "dog", "[MASK]", "1e-3")

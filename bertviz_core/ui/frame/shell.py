@@ -216,7 +216,7 @@ def _fill_bar(bar: Bar, info: site.PageInfo, view: View, asked: Asked) -> None:
         else:
             show_steppers(info, view.trace.model.config, view.chosen)
     with bar.actions:
-        what_if.show_what_if(view.outcome.after, view.chosen)
+        what_if.show_what_if(view.chosen)
 
 
 def _is_costly(info: site.PageInfo, view: View) -> bool:

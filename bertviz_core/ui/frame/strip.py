@@ -26,7 +26,7 @@ from bertviz_core.ui.frame.state import Sent
 from bertviz_core.ui.frame.strip_fields import show_fields
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.walked import read_cell
-from bertviz_core.ui.frame.what_if import SLID, add_changes, read_asked
+from bertviz_core.ui.frame.what_if import OFFERED, OFFERS, SLID, TABS, add_changes, read_asked, show_offers
 
 _STRIP: Key[Sent] = Key("what-if-slider", None)
 _ANSWERS = 6
@@ -42,11 +42,31 @@ def show_strip(view: View) -> None:
     if place is None:
         return
     with st.container(key="what-if-strip", gap=None):
+        if _choose_tab() == OFFERS:
+            _show_offers(view)
+            return
         where = show_fields(view.outcome.after, place)
         found, outcomes = _look(view, where)
         _draw(view, where, outcomes, found)
         if not found.over:
             look_again("strip")
+
+
+def _choose_tab() -> str | None:
+    """What is offered: the slider, or changes of the token, the head and the layer that are looked at."""
+    with st.container(key="what-if-tabs", width="content"):
+        state.write(OFFERED, state.read(OFFERED))  # which outlives the strip, unlike what only its control says
+        return st.segmented_control(
+            "What is changed", TABS, key=OFFERED.name, required=True, label_visibility="collapsed", width="content"
+        )
+
+
+def _show_offers(view: View) -> None:
+    with st.container(key="what-if-offers", gap=None):
+        with st.container(key="what-if-offered", horizontal=True, vertical_alignment="center"):
+            st.html("<b>What if</b>", width="stretch")
+            st.button("Close", key="what-if-close", on_click=_cancel)
+        show_offers(view.outcome.after, view.chosen)
 
 
 def _look(view: View, where: Address) -> tuple[Found[Strengths], Mapping[str, Address]]:

@@ -1,10 +1,8 @@
-"""What if: the line of changes under the map, and the menu that adds to it."""
+"""What if: the line of changes under the map, and what the docked strip offers to add to it."""
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable
-from functools import partial
 from html import escape
 
 import streamlit as st
@@ -27,13 +25,15 @@ from bertviz_core.programs.bert import TOKEN_IDS
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.changes import Changes, Listed, check_changes, read_changes, write_changes
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame import choices, menu, state, url
+from bertviz_core.ui.frame import choices, state, url
 from bertviz_core.ui.frame.keys import CHANGES, SHOW, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import AFTER, SHOWN, Outcome, Selection
 
 _WORD, _EPSILON = Key("what-if-word", ""), Key("what-if-epsilon", "")
 SLID = Key("what-if-slid", "")  # the address of what the strip is open for; none while it is closed
+SLIDER, OFFERS = TABS = ("Slide", "Token, head, layer")  # of the strip
+OFFERED = Key("what-if-tab", SLIDER)
 _REMARK = Key("what-if-remark", "")
 FROM_FRAGMENT = {"from_fragment": True}  # to `add_changes`: a menu, or an explanation, runs again by itself
 _TOP = 3
@@ -133,26 +133,24 @@ def _render_moves(found: Outcome, token: int) -> str:
     return f'<div class="bv-moves">at {escape(name_token(found.after.tokens, token))} {moves}</div>'
 
 
-def show_what_if(trace: Trace, chosen: Selection) -> None:
-    """What can be changed about the chosen token, head and layer. With other changes, or an open strip, it is another
-    menu, so closed."""
-    changed = zlib.crc32(f"{state.read(CHANGES)}{state.read(SLID)}".encode())
-    menu.show_menu("What if", f"what-if-menu-{changed:x}", partial(_show_offers, trace, chosen))
+def show_what_if(chosen: Selection) -> None:
+    """The button of the bar: it opens the strip with the page's head, and closes it."""
+    st.button("What if", key="what-if-open", type="tertiary", on_click=_turn_strip, args=(chosen,))
 
 
-def _show_offers(trace: Trace, chosen: Selection) -> None:
-    """First the strip with the page's head, then what can be done to the token, to the head and to the layer."""
+def _turn_strip(chosen: Selection) -> None:
     head = ATTENTION_WEIGHTS.in_layer(chosen.layer).fix(head=chosen.head)
-    st.button(
-        f"Slide layer {chosen.layer}, head {chosen.head} from 0 to 1",
-        key="what-if-slide-head",
-        on_click=open_strip,
-        args=(head,),
-    )
-    token, of_head, of_layer = st.columns([4, 3, 5], gap="medium")
+    state.write(SLID, "" if state.read(SLID) else str(head))
+    state.write(OFFERED, SLIDER)
+
+
+def show_offers(trace: Trace, chosen: Selection) -> None:
+    """What can be done to the chosen token, to the head and to the layer."""
+    token, of_head, of_layer = st.columns([4, 4, 7], gap="medium")
     with of_layer:
-        title = st.container()
-        everywhere = st.checkbox("In every layer, the head too", key="what-if-everywhere")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            title = st.container(width="content")
+            everywhere = st.checkbox("In every layer, the head too", key="what-if-everywhere")
         layers = list(range(trace.model.config.num_hidden_layers)) if everywhere else [chosen.layer]
         where = "every layer" if everywhere else f"layer {chosen.layer}"
         title.markdown(f"**{where.capitalize()}**")
@@ -162,7 +160,7 @@ def _show_offers(trace: Trace, chosen: Selection) -> None:
     with of_head:
         st.markdown(f"**Head {chosen.head} of {where}**")
         _show_buttons(offer_for_head(layers, chosen.head), "head")
-    st.caption("To change any other number, click a cell of a chart: its explanation has a what-if menu.")
+        st.caption("Any other number: click its cell, then “Change this number”.")
 
 
 def _offer_for_token(trace: Trace, chosen: Selection) -> None:
@@ -172,7 +170,8 @@ def _offer_for_token(trace: Trace, chosen: Selection) -> None:
         key=_WORD.name,
         on_change=_swap,
         args=(trace, chosen.token),
-        placeholder="A word of the vocabulary",
+        placeholder="Swap it for a word of the vocabulary",
+        label_visibility="collapsed",
     )
     remark = state.take(_REMARK)
     if remark:
@@ -187,16 +186,21 @@ def _offer_for_layer(trace: Trace, layers: list[int]) -> None:
         key=_EPSILON.name,
         on_change=_set_epsilon,
         args=(layers,),
-        placeholder=f"{trace.model.config.layer_norm_eps:g}",
+        placeholder=f"ε of its LayerNorms, {trace.model.config.layer_norm_eps:g}",
+        label_visibility="collapsed",
     )
 
 
 def _show_buttons(offers: list[Offer], key: str) -> None:
     with st.container(horizontal=True):
         for i, offer in enumerate(offers):
-            st.button(
-                offer.label, key=f"what-if-{key}-{i}", on_click=add_changes, args=(offer.changes,), kwargs=FROM_FRAGMENT
-            )
+            st.button(offer.label, key=f"what-if-{key}-{i}", on_click=_take_offer, args=(offer.changes,))
+
+
+def _take_offer(changes: Changes) -> None:
+    """Make changes that the strip offers, and close it: it does not cover what they did."""
+    state.write(SLID, "")
+    add_changes(changes, from_fragment=True)
 
 
 def add_changes(changes: Changes, *, from_fragment: bool = False) -> None:
@@ -211,6 +215,7 @@ def add_changes(changes: Changes, *, from_fragment: bool = False) -> None:
 def open_strip(where: Address) -> None:
     """Open the strip for what stands at an address, from a part of the page that runs by itself."""
     state.write(SLID, str(where))
+    state.write(OFFERED, SLIDER)
     choices.ask_for_rerun()
 
 
@@ -234,7 +239,7 @@ def _swap(trace: Trace, token: int) -> None:
     known = trace.model.tokenizer.id(word)
     pieces = (known,) if known is not None else trace.model.tokenizer.pieces(word)
     if len(pieces) == 1:
-        add_changes({Address(TOKEN_IDS.address).fix(token=token): pieces[0]}, from_fragment=True)
+        _take_offer({Address(TOKEN_IDS.address).fix(token=token): pieces[0]})
     elif word:
         names = " ".join(map(trace.model.tokenizer.token, pieces)) or "nothing"
         remark = f"“{word[:40]}” is not a single token but {names[:80]}. Choose a word that is one token."
@@ -245,4 +250,4 @@ def _set_epsilon(layers: list[int]) -> None:
     text = state.read(_EPSILON).strip()
     state.write(_EPSILON, "")
     if text:
-        add_changes(change_epsilons(layers, text), from_fragment=True)
+        _take_offer(change_epsilons(layers, text))
