@@ -194,12 +194,12 @@ CASES = {
     "draw_losses": {
         "nothing yet": lambda c: draw_losses(np.zeros(0), np.zeros(0), {"plain": np.zeros(0)}, 60, c),
         "two lines": lambda c: draw_losses(9 * SHARE, np.arange(1, 7), {"plain": 9 * SHARE, "AdamW": 4 * SHARE}, 60, c),
-        "one that ran away": lambda c: draw_losses(np.array([1.0, 2.0, 1e200]), np.ones(3),
-                                                   {"plain": np.array([1, 2, np.inf])}, 3, c),
+        "ran away": lambda c: draw_losses(np.array([1, 2, 1e200]), np.ones(3), {"plain": LINE + np.inf}, 3, c),
     },
     "draw_word_rises": {
         "nothing yet": lambda c: draw_word_rises(np.zeros(0), np.zeros((0, SIZE)), WORDS, [], 60, c),
         "three bold": lambda c: draw_word_rises(np.array([0, 3, 6]), WEIGHTS[:3], WORDS, [0, 2, 4], 9, c),
+        "means": lambda c: draw_word_rises(np.arange(3), WEIGHTS[:3], WORDS, [0, 2], 9, c, 264, 0, WEIGHTS[:3, :2]),
     },
     "draw_loss_along": {"a parabola": lambda c: draw_loss_along(LINE, LINE**2, (1.0, 1.0), (0.5, 0.25), 2.0, c)},
     "draw_shares_by_stage": {"two words": lambda c: draw_shares_by_stage(SERIES, WORDS, c, INK)},

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import bertviz_core as bv
-from bertviz_core.analysis.training import average_per_token, rank_risen
+from bertviz_core.analysis.training import average_each, average_per_token, rank_risen
 from bertviz_core.formula.address import parse
 from bertviz_core.learning import Settings, Training
 from bertviz_core.learning.draws import Draw
@@ -198,6 +198,12 @@ def test_the_loss_per_token_is_the_sum_of_losses_by_the_sum_of_tokens():
     np.testing.assert_allclose(average_per_token(losses, hidden, 2), [3, 11 / 5, 9 / 5, 6 / 3])
     np.testing.assert_allclose(average_per_token(losses, hidden, 99), [3, 11 / 5, 12 / 6, 17 / 8])
     assert len(average_per_token([], [])) == 0
+
+
+def test_a_words_probability_is_averaged_over_the_last_times_that_it_was_asked_for():
+    shares = np.random.default_rng(5).random((9, 2))
+    expected = [shares[max(0, i - 3) : i + 1].mean(axis=0) for i in range(len(shares))]
+    np.testing.assert_allclose(average_each(shares, 4), expected)
 
 
 def test_what_rose_is_ranked_and_what_fell_is_not_among_it():

@@ -18,6 +18,12 @@ def average_per_token(losses: Sequence[float], hidden: Sequence[int], over: int 
     return loss / count
 
 
+def average_each(shares: np.ndarray, over: int = OVER) -> np.ndarray:
+    """Each column's mean over the last rows, shape (row, column)."""
+    once = [1] * len(shares)
+    return np.stack([average_per_token(column, once, over) for column in shares.T], axis=1)
+
+
 def rank_risen(before: np.ndarray, after: np.ndarray, count: int) -> list[int]:
     """The places of the probabilities that rose most, the most risen first; each word once it has risen at all."""
     rise = after - before

@@ -18,9 +18,10 @@ _LEAST, _MORE, _MOST = 5.0, 2.5, 22.0  # pixels across a dot: of one hidden toke
 _FAR = 3.0  # times what nine of ten dots stay below: a dot beyond that is drawn at the edge
 _LARGEST = 1e30  # that a scale reaches: beyond, single precision has no numbers
 _RING = 8.0  # pixels across
-_MARKED = 30  # points of a line that are marked one by one
+MARKED = 30  # points of a line that are marked one by one
 _DASHES = ("solid", "dash", "dot")
 _INKS = ("query", "key", "value")  # of the words that stand out
+_BEYOND = 1.02  # of all steps: where the axis ends
 _NAMED, _LETTERS = 92, 6  # pixels at the right for the names of words, and letters of each
 
 
@@ -168,36 +169,48 @@ def _name_far(losses: np.ndarray, top: float, colors: Palette) -> list[Spec]:
 
 def draw_word_rises(
     steps: np.ndarray, shares: np.ndarray, words: Sequence[str], bold: Sequence[int], total: int, colors: Palette,
-    height: int = HEIGHT, taken: int | None = None,
+    height: int = HEIGHT, taken: int | None = None, means: np.ndarray | None = None,
 ) -> Chart:  # fmt: skip
     """The probability of each word when it alone is hidden, over the steps; some bold and named at the right.
 
     steps: at which they were asked for, shape (asked,); shares: shape (asked, word), 0 to 1; taken: how many steps are
-    taken, where others are known beforehand: before the first one all is grey.
+    taken, where others are known beforehand: before the first one all is grey, or dashed; means: of the bold words over
+    the last times that they were asked for, shape (asked, bold), where their own lines go up and down too often to be
+    followed: those are pale then.
     """
+    ahead, smooth = _is_ahead(taken), means is not None
+    inks = {i: colors.kinds[kind] for i, kind in zip(bold, cycle(_INKS), strict=False)}
+    own = {} if smooth else {i: colors.faint if ahead else ink for i, ink in inks.items()}
     order = [*(i for i in range(len(words)) if i not in bold), *bold]
-    kinds = colors.kinds
-    inks = {i: colors.faint if _is_ahead(taken) else kinds[kind] for i, kind in zip(bold, cycle(_INKS), strict=False)}
-    lines = [_draw_word(steps, shares[:, i], words[i], inks.get(i), colors) for i in order]
+    lines = [_draw_word(steps, shares[:, i], words[i], own.get(i), colors, pale=smooth) for i in order]
+    for i, line in zip(bold, np.zeros((0, 0)) if means is None else means.T, strict=False):
+        lines.append(_draw_mean(steps, line, words[i], inks[i], ahead))
     top = min(1.02, 1.08 * float(shares.max(initial=0.05)))
     last = taken if taken is not None else int(steps[-1]) if len(steps) else 0
+    ends = _place_names(shares, list(inks), top, height) if len(steps) else {}
+    named = inks if smooth else {i: own[i] for i in inks}
     return make_chart(
         lines,
         height,
         colors,
         right=_NAMED if bold else 12,
         top=12,
-        shapes=_mark_ahead(last, total, colors),
-        annotations=_name_words(steps, shares, words, inks, top, height),
-        xaxis=set_axis(colors, "step", range=[-0.02 * total, total * 1.02], nticks=4, tickangle=0),
+        shapes=[
+            *_mark_ahead(last, total, colors),
+            *(_lead_to_name((float(steps[-1]), float(shares[-1, i])), ends[i], total, named[i]) for i in ends),
+        ],
+        annotations=[_name_word(words[i], float(shares[-1, i]), ends[i], named[i]) for i in ends],
+        xaxis=set_axis(colors, "step", range=[-0.02 * total, total * _BEYOND], nticks=4, tickangle=0),
         yaxis=set_axis(colors, "P", grid=True, range=[0, top], tickformat=".0%"),
     )
 
 
-def _draw_word(steps: np.ndarray, shares: np.ndarray, word: str, ink: str | None, colors: Palette) -> Spec:
+def _draw_word(
+    steps: np.ndarray, shares: np.ndarray, word: str, ink: str | None, colors: Palette, *, pale: bool
+) -> Spec:
     """ink: the colour of a word that stands out."""
     line = {"color": ink, "width": 2.5} if ink else {"color": colors.faint, "width": 1}
-    mode = "lines+markers" if ink and len(steps) <= _MARKED else "lines"
+    mode = "lines+markers" if ink and len(steps) <= MARKED else "lines"
     return {
         "type": "scatter",
         "x": pack(steps),
@@ -205,30 +218,45 @@ def _draw_word(steps: np.ndarray, shares: np.ndarray, word: str, ink: str | None
         "mode": mode,
         "line": line,
         "marker": {"size": 4},
-        "opacity": 1.0 if ink else 0.35,
+        "opacity": 1.0 if ink else 0.2 if pale else 0.35,
         "name": word,
         "hovertemplate": Rich(f"{escape(word)} after step %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>"),
     }
 
 
-def _name_words(
-    steps: np.ndarray, shares: np.ndarray, words: Sequence[str], inks: Mapping[int, str], top: float, height: int,
-) -> list[Spec]:  # fmt: skip
-    """Names at the right in their lines' colours, each at its line's end, none over another."""
-    if not len(steps):
-        return []
+def _draw_mean(steps: np.ndarray, means: np.ndarray, word: str, ink: str, ahead: bool) -> Spec:
+    """The mean over the last times that a word was asked for; dashed, while all of it is still to come."""
+    return {
+        "type": "scatter",
+        "x": pack(steps),
+        "y": pack(means),
+        "mode": "lines",
+        "line": {"color": ink, "width": 2.5, "dash": _DASHES[1] if ahead else _DASHES[0]},
+        "name": f"{word}, mean",
+        "hovertemplate": Rich(f"{escape(word)}, mean up to step %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>"),
+    }
+
+
+def _place_names(shares: np.ndarray, bold: Sequence[int], top: float, height: int) -> dict[int, float]:
+    """How high the name of each bold word stands at the right: at its line's end, none over another."""
     gap, floor = 16 * top / (height - 70), 0.0
-    texts: list[tuple[int, float]] = []
-    for i in sorted(inks, key=lambda i: float(shares[-1, i])):
-        y = max(float(shares[-1, i]), floor)
-        floor = y + gap
-        texts.append((i, y))
+    places: dict[int, float] = {}
+    for i in sorted(bold, key=lambda i: float(shares[-1, i])):
+        places[i] = max(float(shares[-1, i]), floor)
+        floor = places[i] + gap
     over = max(0.0, floor - gap - top)
-    names = {i: f"{shorten(words[i], _LETTERS)} {format_percent(float(shares[-1, i]))}" for i, _ in texts}
-    return [
-        write_text(names[i], 1.0, y - over, set_font(inks[i]), xref="paper", xanchor="left", yanchor="middle", xshift=4)
-        for i, y in texts
-    ]
+    return {i: place - over for i, place in places.items()}
+
+
+def _lead_to_name(end: tuple[float, float], name: float, total: int, ink: str) -> Spec:
+    """Dots from a line's end to its name. end: the step and the probability there; name: how high it stands."""
+    line = {"color": ink, "width": 1, "dash": _DASHES[2]}
+    return {"type": "line", "x0": end[0], "y0": end[1], "x1": total * _BEYOND, "y1": name, "line": line}
+
+
+def _name_word(word: str, share: float, place: float, ink: str) -> Spec:
+    told = f"{shorten(word, _LETTERS)} {format_percent(share)}"
+    return write_text(told, 1.0, place, set_font(ink), xref="paper", xanchor="left", yanchor="middle", xshift=4)
 
 
 def draw_loss_along(

@@ -102,7 +102,7 @@ def show_numbers(running: bool) -> None:
     with st.container(horizontal=True, key="training-fields"):
         count = len(_read_sentences())
         st.text_input("n", str(count), key=f"training-n-{count}", disabled=True, width=36)
-        for key, label in ((_PASSES, "T"), (_ETA, "η"), (_P_MASK, "p_mask"), (_SEED, "seed")):
+        for key, label in ((_PASSES, "T"), (_ETA, "η"), (_P_MASK, "pₘₐₛₖ"), (_SEED, "seed")):
             st.text_input(
                 label, key=_hold(key, running), max_chars=24, disabled=running, on_change=url.note_choice, width=54
             )
@@ -129,7 +129,7 @@ def show_choices(origin: Model, running: bool) -> None:
         label_visibility="collapsed",
     )
     _show_learner(origin, running)
-    st.caption("T passes over n sentences; η: learning rate; p_mask: how likely a token is hidden; seed: of the draws.")
+    st.caption("T passes over n sentences; η: learning rate; pₘₐₛₖ: how likely a token is hidden; seed: of the draws.")
 
 
 def _show_learner(origin: Model, running: bool) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.training import OVER, rank_risen
-from bertviz_core.figures.training import draw_losses, draw_word_rises
+from bertviz_core.analysis.training import OVER, average_each, rank_risen
+from bertviz_core.figures.training import MARKED, draw_losses, draw_word_rises
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import QUERY
 from bertviz_core.formula.texts import write_count
@@ -24,6 +24,7 @@ from bertviz_core.ui.views.training_told import name_loss
 _LOSS = r"J(\theta) = -\sum_j \log P(\theta)_{x_j, j} \llbracket \hat{x}_j = \mathrm{mask} \rrbracket"
 _IS_AHEAD = "Grey is still to come: no step is taken yet. Worked out beforehand, it will be the same."
 _BOLD = 3  # words that stand out
+_MEANS_ARE = f" A bold line is the mean of up to {OVER} passes."
 _BOLD_IS = " Bold: the words that rose most, each once; signs are left out."
 
 
@@ -73,12 +74,15 @@ def _show_losses(view: View, run: Run, total: int) -> None:
 def _show_words(view: View, run: Run, total: int) -> None:
     steps, shares, words = read_words(run)
     bold = choose_risen(shares, words) if len(steps) > 1 else []
-    chart = draw_word_rises(steps, shares, words, bold, total, view.colors, taken=None if run.records else 0)
+    means = average_each(shares[:, bold]) if bold and len(steps) > MARKED else None
+    chart = draw_word_rises(
+        steps, shares, words, bold, total, view.colors, taken=None if run.records else 0, means=means
+    )
     told = f"{len(bold)} of {len(words)} bold" if bold else "each a line"
     st.markdown(f"**P of each word when hidden** :small[:gray[{told}]]")
     show_chart(chart, "training-words", "The probability of each word when it alone is hidden, pass by pass")
     asked = f"Asked before the first step and after every pass over all sentences.{tell_unasked(run.training)}"
-    st.caption(f"{asked}{_BOLD_IS if bold else ''}")
+    st.caption(f"{asked}{_BOLD_IS if bold else ''}{'' if means is None else _MEANS_ARE}")
 
 
 def tell_unasked(training: Plan) -> str:
