@@ -4,9 +4,11 @@
 /** @import { ListenerData } from "./types.js" */
 
 import { openTrail } from "./history.js";
+import { watchLine } from "./line.js";
 import { Listener } from "./listener.js";
 
 const trail = openTrail();
+watchLine();
 
 /** @param {Call<ListenerData, Element & { listener?: Listener }>} given */
 export default function ({ data, parentElement, setTriggerValue }) {

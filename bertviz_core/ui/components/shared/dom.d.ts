@@ -25,6 +25,7 @@ interface Storage {
 
 interface Window {
   bvTrail?: object;
+  bvLine?: object;
 }
 
 interface DocumentEventMap {
