@@ -39,3 +39,13 @@ def test_the_way_says_where_it_is_patched_and_where_0_is(into, zero):
     (patched,) = (note for note in chart.layout["annotations"] if "patched" in note["text"])
     assert patched["x"] == 1.0
     assert [shape["x0"] for shape in chart.layout.get("shapes", [])] == [0] * zero
+
+
+def test_of_many_columns_of_a_grid_as_many_are_named_as_have_room():
+    for count in (12, 40, 70, 300):
+        words = [f"{i} lighthouse" for i in range(count)]
+        grid = draw_grid(np.zeros((2, count)), ["a", "b"], words, choose_palette(LIGHT), "query", 1.0, of_way=True)
+        axis = grid.layout["xaxis"]
+        apart = np.diff(axis["tickvals"]) * 310 / count  # pixels of a phone
+        assert axis["ticktext"] == [words[i] for i in axis["tickvals"]]
+        assert (apart >= 15).all() and len(axis["tickvals"]) >= min(count, 10)

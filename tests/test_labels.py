@@ -9,7 +9,7 @@ import plotly
 import pytest
 
 import bertviz_core as bv
-from bertviz_core.analysis.labels import tell_tokens_apart
+from bertviz_core.analysis.labels import center_words, tell_tokens_apart
 from bertviz_core.figures.attention import draw_products
 from bertviz_core.figures.bars import draw_bars
 from bertviz_core.figures.base import to_plotly
@@ -149,6 +149,18 @@ def test_on_the_map_of_attention_only_a_token_that_stands_twice_has_its_position
     ]  # fmt: skip
     many = bv.run(bundled, "when in rome " * 12)
     assert tell_tokens_apart(many, range(2, 4)) == [f"{i} {many.tokens[i]}" for i in (2, 3)]
+
+
+def test_a_window_of_tokens_begins_with_a_whole_word_if_that_has_room(bundled):
+    trace = bv.run(bundled, "unbelievably playing " * 5)
+    tokens = trace.tokens
+    assert "##" in "".join(tokens)
+    for center in range(len(tokens)):
+        wide, narrow = center_words(trace, center, 12), center_words(trace, center, 2)
+        assert center in wide and 7 < len(wide) <= 12 and not tokens[wide.start].startswith("##")
+        assert center in narrow and len(narrow) in (1, 2)
+    assert len(center_words(trace, 12, 12)) == 12
+    assert center_words(trace, 3, 100) == range(len(tokens))
 
 
 def test_an_index_is_named_by_what_stands_there(rome):

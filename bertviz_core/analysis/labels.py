@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bertviz_core.analysis.ranking import center_range
 from bertviz_core.tracing.trace import Trace
 
 _MANY = 30  # tokens; from so many on nobody counts them
@@ -17,6 +18,17 @@ def name_tokens(trace: Trace, shown: range | None = None) -> list[str]:
     """What tokens are called on the axes of charts: where they are few the order tells their positions."""
     tokens = trace.tokens
     return label_tokens(trace, shown) if len(tokens) >= _MANY else [tokens[i] for i in shown or range(len(tokens))]
+
+
+def center_words(trace: Trace, center: int, size: int) -> range:
+    """`center_range` of a trace's tokens, which begins with a whole word: with that of its first piece, or with the
+    next one where `center` would then be left out; as it is, where neither has room."""
+    shown = center_range(center, size, len(trace.tokens))
+    begins = [i for i in range(center + 1) if not i or not list_looks(trace, i)["piece"]]
+    back = max(i for i in begins if i <= shown.start)
+    if center < back + len(shown):
+        return range(back, back + len(shown))
+    return range(min((i for i in begins if i > shown.start), default=shown.start), shown.stop)
 
 
 def is_numbered(trace: Trace, i: int) -> bool:

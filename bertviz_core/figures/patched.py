@@ -18,6 +18,7 @@ from bertviz_core.formula.numbers import format_short, write_fixed
 LEAST = 0.05  # of the way, for its number to be written
 _SLANT = 0.72  # how much of a letter a slanted word needs in height
 _CELLS, _PERCENT_LONG = 310, 3  # pixels across the cells of a grid, at least; letters of most percentages
+_APART = 16  # pixels from one slanted word to the next
 _LINE = 14  # pixels from one name of a line to the next
 _NEAR = 0.3  # of the axis: marks between which there is no room for two names
 _CLEAR = 0.12  # of the axis: from 0 to the nearest number, for 0 to be written too
@@ -71,7 +72,7 @@ def draw_grid(
         **chart.layout,
         "height": top + row * len(rows) + 2,
         "margin": {"l": 8, "r": 28 if slanted else 8, "t": top, "b": 2},
-        "xaxis": {**chart.layout["xaxis"], "side": "top", "automargin": False},
+        "xaxis": {**chart.layout["xaxis"], **_thin(columns, slanted), "side": "top", "automargin": False},
         "shapes": [*chart.layout.get("shapes", ()), *(_frame(column, len(rows), colors) for column in unmatched)],
     }
     across = "%{x}" if slanted else "head %{x}"
@@ -85,6 +86,12 @@ def draw_grid(
         "hovertemplate": Rich(f"%{{customdata[0]}}, {across}<br><b>{unit}</b><extra></extra>"),
     }
     return replace(chart, traces=(shown,), layout=layout)
+
+
+def _thin(columns: Sequence[str], slanted: bool) -> Spec:
+    """Every few of the columns' slanted words, where all of them have no room."""
+    every = ceil(len(columns) * _APART / _CELLS) if slanted and columns else 1
+    return Side("", columns).ticks(len(columns), every) if every > 1 else {}
 
 
 def _frame(column: int, rows: int, colors: Palette) -> Spec:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bertviz_core.figures.base import (
-    MONOSPACE,
+    SANS,
     Chart,
     Spec,
     make_chart,
@@ -27,8 +27,8 @@ from bertviz_core.formula.numbers import format_short, write_fixed
 _LETTERS = 6  # of a number in a cell
 _THIN, _HIGH = 18, 21  # pixels of a strip, and of its enlarged part
 _TOP, _BETWEEN = 18, 40  # pixels for the names of columns, and from the strips to what is enlarged
-_LENGTH = 48  # pixels from a strip's end to that of its length
-_WIDE = 0.8  # part of the chart that the strips have; beside them stand the lengths, below them more room for numbers
+_LENGTH = 44  # pixels from a strip's end to that of its length, which no part of it that is enlarged has beside it
+_RINGED = 5  # pixels above enlarged cells that the ring around one takes
 
 
 @dataclass(frozen=True)
@@ -68,21 +68,20 @@ def draw_enlarged_strips(strips: Sequence[Strip], shown: range, chosen: int, col
         high + _TOP + 6,
         colors,
         top=_TOP,
+        right=_LENGTH,
         bottom=6,
         shapes=[*rings, *_lead_down((shown.start / width, shown.stop / width), above, below + 20 / high, colors)],
         annotations=_write_lengths(strips, colors),
-        xaxis=set_axis(
-            colors, anchor="y", side="top", showticklabels=False, domain=[0.0, _WIDE], range=[-0.5, width - 0.5]
-        ),
+        xaxis=set_axis(colors, anchor="y", side="top", showticklabels=False, range=[-0.5, width - 0.5]),
         yaxis={**rows, "domain": [above, 1.0]},
         xaxis2=_set_enlarged(shown, colors),
-        yaxis2={**rows, "domain": [0.0, below]},
+        yaxis2={**rows, "domain": [0.0, below], "automargin": False},  # the same names need the same margin
     )
 
 
 def _set_enlarged(shown: range, colors: Palette) -> Spec:
     """The axis of the enlarged components, every one named."""
-    ticks = {"tickvals": list(shown), "ticktext": list(map(str, shown)), "tickangle": 0}
+    ticks = {"tickvals": list(shown), "ticktext": list(map(str, shown)), "tickangle": 0, "ticklabelstandoff": _RINGED}
     return set_axis(colors, anchor="y2", side="top", **ticks, range=[shown.start - 0.5, shown.stop - 0.5])
 
 
@@ -90,9 +89,9 @@ def _write_lengths(strips: Sequence[Strip], colors: Palette) -> list[Spec]:
     """How long each vector is, at the right of its strip."""
     right = {"xref": "paper", "xanchor": "right", "xshift": _LENGTH}
     lengths = [float(np.linalg.norm(strip.values.astype(np.float64))) for strip in strips]
-    name = write_text("length", _WIDE, 1, {"size": 12, "color": colors.faint}, yref="paper", yanchor="bottom", **right)
+    name = write_text("length", 1, 1, {"size": 12, "color": colors.faint}, yref="paper", yanchor="bottom", **right)
     font = set_font(colors.text)
-    return [name, *(write_text(format_short(x), _WIDE, i, font, **right) for i, x in enumerate(lengths))]
+    return [name, *(write_text(format_short(x), 1, i, font, **right) for i, x in enumerate(lengths))]
 
 
 def _lead_down(part: tuple[float, float], above: float, below: float, colors: Palette) -> list[Spec]:
@@ -106,7 +105,7 @@ def _lead_down(part: tuple[float, float], above: float, below: float, colors: Pa
         "y1": below,
         "line": {"color": colors.faint, "width": 1},
     }
-    return [{**line, "x0": _WIDE * start, "x1": stop} for start, stop in zip(part, (0, 1), strict=True)]
+    return [{**line, "x0": start, "x1": stop} for start, stop in zip(part, (0, 1), strict=True)]
 
 
 def _write_narrow(x: float) -> str:
@@ -124,7 +123,7 @@ def _draw_strip(strip: Strip, row: int, shown: range, colors: Palette, *, enlarg
             **WRITTEN,
             "xgap": 1,
             "ygap": 1,
-            "textfont": {"size": 12, "family": MONOSPACE},
+            "textfont": {"size": 13, "family": SANS},  # in the cells of a phone six letters of the other have no room
         }
         if enlarged
         else {}

@@ -123,15 +123,18 @@ def _write_name(name: str, colors: Palette, x: float = 0, **place: Any) -> Spec:
 def _write_numbers(heads: np.ndarray, end: float, colors: Palette) -> list[Spec]:
     """The numbers of the largest heads, in their cells."""
     return [
-        write_text(
-            f"{x:.1f}".replace("-", "\N{MINUS SIGN}"),
-            head,
-            layer,
-            set_font(tint_cell(x / end, ATTENTION, colors).ink, _SMALL),
-        )
+        write_text(_write_narrow(x), head, layer, set_font(tint_cell(x / end, ATTENTION, colors).ink, _SMALL))
         for (layer, head), x in np.ndenumerate(heads)
         if abs(x) >= _SAID * end and heads.shape[1] <= _WRITTEN
     ]
+
+
+def _write_narrow(x: float) -> str:
+    """A number that has room in a cell of a phone: `.3`, `−.3`, `1.2`."""
+    whole, tenths = f"{abs(x):.1f}".split(".")
+    if whole == tenths == "0":
+        return "0"
+    return f"{'−' if x < 0 else ''}{whole.removeprefix('0')}.{tenths}"
 
 
 def _write_beside(texts: Sequence[str], name: str, colors: Palette) -> list[Spec]:

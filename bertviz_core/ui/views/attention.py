@@ -10,7 +10,7 @@ import streamlit as st
 from bertviz_core.analysis.attention import find_block_maxima, locate_block_maxima
 from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
 from bertviz_core.analysis.heads import are_shares, measure_entropy
-from bertviz_core.analysis.labels import label_tokens, tell_tokens_apart
+from bertviz_core.analysis.labels import center_words, label_tokens, tell_tokens_apart
 from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.openings import find_other_words, open_key
 from bertviz_core.analysis.ranking import MASKED, center_range, rank_top
@@ -98,7 +98,7 @@ def show_weights(view: View, key: int) -> None:
     chart, note = draw_difference_chart(view, address, ATTENTION) or _draw_weights(view)
     cell = locate(view, "probs", query=view.chosen.token, key=key)
     with open_step_card(view, address, see, _tell_written(view), worked=cell):
-        drawn, lines = (st.container(), None) if is_square(view) else st.columns([3, 2], gap="medium")
+        drawn, lines = (st.container(key="square"), None) if is_square(view) else st.columns([3, 2], gap="medium")
         with drawn, st.container(gap=None):
             show_chart(chart, str(address), f"{see}: {address}")
             if note := tell_words(view) + note:
@@ -112,7 +112,7 @@ def show_weights(view: View, key: int) -> None:
 def _choose_window(view: View) -> range:
     """The tokens whose weights are drawn one by one."""
     total = len(view.trace.tokens)
-    return center_range(view.chosen.token, total if total <= WHOLE else WINDOW, total)
+    return center_words(view.trace, view.chosen.token, total if total <= WHOLE else WINDOW)
 
 
 def _draw_weights(view: View) -> tuple[Chart, str]:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from bertviz_core.analysis import vocabulary
 from bertviz_core.analysis.add_norm import is_normal
-from bertviz_core.analysis.labels import label_tokens
+from bertviz_core.analysis.labels import center_words, label_tokens
 from bertviz_core.analysis.layers import compute_cosines, compute_norms
 from bertviz_core.analysis.ranking import center_range, find_robust_limit
 from bertviz_core.errors import InputError
@@ -235,7 +235,7 @@ def tell_listed(view: View) -> str:
 
 
 def _choose_rows(view: View) -> range:
-    return center_range(view.chosen.token, _ROWS, len(view.trace.tokens))
+    return center_words(view.trace, view.chosen.token, _ROWS)
 
 
 def _render_lengths(view: View) -> str:

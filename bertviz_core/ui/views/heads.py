@@ -12,9 +12,8 @@ import streamlit as st
 from bertviz_core.analysis.ablation import WORTH, Ablation
 from bertviz_core.analysis.claims import Said, say
 from bertviz_core.analysis.heads import Summary, find_roles, has_shares, is_silent
-from bertviz_core.analysis.labels import label_tokens
+from bertviz_core.analysis.labels import center_words, label_tokens
 from bertviz_core.analysis.openings import open_head, open_key
-from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.weights import NAMED, draw_square, draw_weights, write_shares
 from bertviz_core.formula.address import Address
@@ -142,7 +141,8 @@ def _show_one(view: View) -> None:
         view.trace.step(address).source,
     )
     with open_card(view, ATTENTION, heading, address, format_shape(view.trace, address), name="head") as tools:
-        show_chart(chart, str(address), f"Attention weights of layer {view.chosen.layer}, head {view.chosen.head}")
+        with st.container(key="square" if len(view.trace.tokens) > NAMED else None):
+            show_chart(chart, str(address), f"Attention weights of layer {view.chosen.layer}, head {view.chosen.head}")
         if told := f"{note} {_write_reason(view)}".strip():
             st.caption(told)
         with tools:
@@ -153,7 +153,7 @@ def _draw_one(view: View, address: Address) -> tuple[Chart, str]:
     """The chosen head's weights: with all tokens' names and the chosen one's numbers while these are few; of very many
     the ones around the chosen one."""
     weights, token, count = view.trace[address], view.chosen.token, len(view.trace.tokens)
-    shown = center_range(token, int(MANY_CELLS**0.5), count)
+    shown = center_words(view.trace, token, int(MANY_CELLS**0.5))
     words = label_tokens(view.trace, shown)
     if count <= NAMED:
         texts = write_shares(weights[token], range(count))

@@ -9,7 +9,7 @@ import streamlit as st
 
 from bertviz_core.analysis import attention
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, say, say_largest
-from bertviz_core.analysis.labels import label_tokens
+from bertviz_core.analysis.labels import center_words, label_tokens
 from bertviz_core.analysis.openings import open_product
 from bertviz_core.analysis.ranking import center_range, find_limit, find_robust_limit, find_strongest
 from bertviz_core.figures.base import Chart
@@ -126,7 +126,7 @@ def _find_best(view: View) -> int:
 def show_blocks(view: View, place: Place) -> None:
     """Queries, keys and values of all tokens in the chosen head, on one scale; one number ringed."""
     trace, total = view.trace, len(view.trace.tokens)
-    shown = center_range(view.chosen.token, ROWS, total)
+    shown = center_words(trace, view.chosen.token, ROWS)
     addresses = {name: locate(view, name) for name in PROJECTIONS}
     values = {name: trace[address] for name, address in addresses.items()}
     end = find_robust_limit(np.stack(list(values.values())))
