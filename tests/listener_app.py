@@ -51,7 +51,7 @@ listen(
     data={
         "cell": cell, "operands": [f"encoder.layer.1.attention.self.probs[head=2,query=1,key={i}]" for i in range(2)],
         "token": chosen, "caption": {"checkpoint": "a checkpoint", "sentence": "When in <Rome> & do"},
-        "colors": list_colors(colors),
+        "colors": list_colors(colors), "kept": {"session": "", "trained": False, "told": False},
     },
     **{f"on_{name}_change": sent(name)
        for name in ("cell", "step", "keep", "close", "head", "story", "token", "choose")},

@@ -40,6 +40,16 @@ def test_a_stopped_training_says_what_is_not_taken_and_when_its_words_were_asked
     assert all(abs(100 * share - float(told[2].split("\N{NO-BREAK SPACE}")[0])) > 1 for share in now)
 
 
+def test_a_training_that_ended_with_its_server_is_told_until_another_begins():
+    """The browser knows that there was one: the session that it speaks with now does not."""
+    at = opened(passes="3", texts="\n".join(FOUR[:2]), eta="0.05")
+    assert not at.warning
+    at.session_state["training-lost"] = True
+    assert "is gone: its server has ended" in at.run().warning[0].value
+    assert not press(at, "training-step").warning
+    assert not at.button(key="training-reset").click().run().warning
+
+
 def test_words_asked_for_after_the_last_step_are_not_told_apart():
     at = press(opened(passes="3", texts="\n".join(FOUR[:2]), eta="0.05"), "training-go")
     assert "In 6 steps" in at.title[0].value and "asked after" not in at.title[0].value

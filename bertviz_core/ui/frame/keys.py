@@ -65,4 +65,7 @@ WHERE, DOCUMENT, STORY_OF = Key("where", ""), Key("document", ""), Key("story-of
 ORIGIN_OF = Key("of", "")  # the address of the number whose origin is asked for
 OF_TOKENS = (TOKEN, KEY_TOKEN, MASK, WINDOW, PAIRS)  # positions: they mean nothing once there are other tokens
 
+# Of the session's training: whether it has begun; and whether the one of the session before ended with its server.
+TRAINED, TRAINING_LOST = Key("trained", False), Key("training-lost", False)
+
 VIEW: Key[View | None] = Key("view", None)  # what a page draws from; None in a server that has just started

@@ -21,8 +21,9 @@ from bertviz_core.learning import Ahead, Standing
 from bertviz_core.learning.plan import Plan
 from bertviz_core.sharing.findings import Found
 from bertviz_core.ui.components.selectors import read_css
-from bertviz_core.ui.frame import choices
+from bertviz_core.ui.frame import choices, state
 from bertviz_core.ui.frame.findings import Wanted, show_finding, tell_progress
+from bertviz_core.ui.frame.keys import TRAINED, TRAINING_LOST
 from bertviz_core.ui.frame.labels import escape_markdown, quote
 from bertviz_core.ui.frame.told import offer_teller
 from bertviz_core.ui.frame.view import View
@@ -53,6 +54,10 @@ _EVERY_S = 1.0  # between two looks at a training that waits or runs
 _SIDES = (10, 23)
 _STYLE = read_css(Path(__file__).with_name("training.css"))
 _CHOICES = "Never hidden: [CLS], [SEP]. A draw that hides nothing is drawn again."
+_GONE = (
+    "The training that went on here is gone: its server has ended, or the line to it was down for long. "
+    f"**{START}** takes the same steps anew."
+)
 _RUNS = 3  # of rows, that are named one by one
 _TABLES = {"word_embeddings": "word", "position_embeddings": "position", "token_type_embeddings": "segment"}
 
@@ -125,6 +130,9 @@ def show_training(view: View) -> Run | None:
         _show_refused(view, str(error))
         return None
     run.live = run.going or run.settling > 0
+    state.write(TRAINED, run.begun)
+    if run.begun:
+        state.write(TRAINING_LOST, False)
     offer_teller(partial(tell_known, view, run))
     offer_update(run)
     (st.fragment(_show, run_every=_EVERY_S) if run.live else _show)(view, run)
@@ -200,6 +208,8 @@ def _show_algorithm(view: View, run: Run) -> None:
             st.error(escape_markdown(refused), icon=":material/error:")
         if run.beside and run.beside.error:
             st.warning(escape_markdown(f"{run.beside_name}: {run.beside.error}"), icon=":material/warning:")
+        if state.read(TRAINING_LOST) and not run.begun:
+            st.warning(_GONE, icon=":material/warning:")
         st.caption(_say_standing(run))
 
 

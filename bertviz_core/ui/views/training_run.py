@@ -83,6 +83,11 @@ class Run:
         return any(ticket.standing in _GOING for ticket in self.tickets)
 
     @property
+    def begun(self) -> bool:
+        """Whether a step was taken, or is to be."""
+        return self.going or bool(self.records)
+
+    @property
     def ended(self) -> bool:
         """Whether its training goes no further; what was lost can begin again."""
         return self.ticket.standing in _ENDED and not self.ticket.lost

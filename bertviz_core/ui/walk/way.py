@@ -6,6 +6,7 @@ Links are HTML, drawn together with the text beside them; what a click on one as
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from html import escape
@@ -26,7 +27,7 @@ from bertviz_core.ui.components.colors import list_colors
 from bertviz_core.ui.components.loading import load_component
 from bertviz_core.ui.frame import choices, lesson, site, state, url
 from bertviz_core.ui.frame.follow import explain_clicked
-from bertviz_core.ui.frame.keys import KEY_TOKEN, Key
+from bertviz_core.ui.frame.keys import KEY_TOKEN, PAIR, TEXT, TRAINED, TRAINING_LOST, Key
 from bertviz_core.ui.frame.state import Sent
 from bertviz_core.ui.frame.stepper import name_place
 from bertviz_core.ui.frame.view import View
@@ -34,6 +35,7 @@ from bertviz_core.ui.frame.walked import is_moved, read_cell
 from bertviz_core.ui.walk.worked_out import name_worked_out
 
 _LISTENER: Key[Sent] = Key("listener", None)
+_SESSION = Key("session", "")
 _NUMBER = re.compile("[0-9]{1,6}")
 _CRUMBS = 3  # of a walk, that are shown
 _BACK = '<button data-keep="{}" aria-label="One step back" title="One step back"></button>'
@@ -66,6 +68,7 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str], own: bool = F
             "caption": {"checkpoint": tell_model(trace), "sentence": " / ".join(filter(None, (view.text, view.pair)))},
             "colors": list_colors(view.colors),
             "address": site.tell_address(),
+            "kept": _list_kept(),
         },
         on_cell_change=on("cell", lambda said: explain_clicked(read_cell(said))),
         on_step_change=on("step", lambda said: choices.open_drawer([*way, read_cell(said)])),
@@ -76,7 +79,21 @@ def listen(view: View, way: tuple[Where, ...], lit: Sequence[str], own: bool = F
         on_head_change=on("head", _choose_head, is_head),
         on_token_change=on("token", _choose_token, is_number),
         on_choose_change=on("choose", _choose),
+        on_lost_change=on("lost", _note_lost, lambda said: said is True),
     )
+
+
+def _list_kept() -> dict[str, object]:
+    """What ends with this session, and the name by which a browser tells it from the next one."""
+    if not state.holds(_SESSION):
+        state.write(_SESSION, secrets.token_hex(4))
+    return {"session": state.read(_SESSION), "trained": state.read(TRAINED), "told": state.read(TRAINING_LOST)}
+
+
+def _note_lost(_: bool) -> None:
+    """A training of the browser's session before is gone."""
+    state.write(TRAINING_LOST, True)
+    choices.ask_for_rerun()
 
 
 def _choose_head(said: str) -> None:
@@ -102,6 +119,8 @@ def _choose(said: str) -> None:
         choices.choose_key(int(value))
     else:
         url.choose_named(name, value)
+        if name in (TEXT.name, PAIR.name):
+            choices.forget_tokens()
     choices.ask_for_rerun()
 
 

@@ -9,7 +9,7 @@ export interface Said {
 }
 
 /** The cell that is explained, its drawn operands and the walk to it, by address; the chosen token; the caption of pictures
- * that are taken away; the theme's colours; the address of all that is drawn (history.js). */
+ * that are taken away; the theme's colours; the address of all that is drawn (history.js); what ends with the session. */
 export interface ListenerData {
   cell: string | null;
   operands: string[];
@@ -20,6 +20,14 @@ export interface ListenerData {
   caption: { checkpoint?: string; sentence?: string };
   colors: Record<string, string>;
   address: Said | null;
+  kept: Kept;
+}
+
+/** The session that drew the page; whether it has a training that has begun, and whether it says that one is gone. */
+export interface Kept {
+  session: string;
+  trained: boolean;
+  told: boolean;
 }
 
 /** A token whose row is lit, and one whose column as a key is. */

@@ -26,6 +26,7 @@ interface Storage {
 interface Window {
   bvTrail?: object;
   bvLine?: object;
+  bvLost?: object;
 }
 
 interface DocumentEventMap {
