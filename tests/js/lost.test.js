@@ -89,4 +89,12 @@ test("what is passed over is said again, a few times", () => {
   assert.deepEqual(tab.sent, Array(6).fill(["choose", "text=two"]));
 });
 
+test("a sentence that ends each session to which it is said is said to one", () => {
+  const tab = openTab();
+  tab.type("two");
+  for (const session of "bcdef") tab.draw(session, { text: "one" });
+  clock.pass(60_000);
+  assert.deepEqual(tab.sent, [["choose", "text=two"]]);
+});
+
 test("a tab has one memory", () => assert.equal(openTab().lost, openLost()));

@@ -44,7 +44,8 @@ class Lost {
     this.gone = (this.gone || (other && trained)) && !kept.trained && !kept.told;
     if (this.typed && (this.query[this.typed.name] ?? "") !== this.typed.before) this.typed = null;
     if (!other) return;
-    if (this.typed) this.typed.again = Date.now() - this.typed.at < FRESH_MS;
+    // Once: were it what ends a session, each next one would be told it.
+    if (this.typed) this.typed = this.typed.again || Date.now() - this.typed.at > FRESH_MS ? null : { ...this.typed, again: true };
     this.tries = TRIES;
     this.insist();
   }
