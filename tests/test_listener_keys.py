@@ -2,6 +2,7 @@
 
 import pytest
 
+from bertviz_core.ui.components.selectors import expand
 from tests.browser import PHONE, visit
 from tests.listener import CLOSE, FAR, FRAME, PROBS, box, cell_box, chart, events, heard, open_at, sends, wait_for_focus
 
@@ -132,5 +133,6 @@ def test_on_a_phone_a_small_cell_is_chosen_by_one_touch_and_explained_by_the_nex
         assert readout.inner_text() == heard(phone) and heard(phone).endswith("tap again to explain")
         left, _, width, height = box(readout)
         assert left >= 0 and left + width <= PHONE["width"] and height < 50, "it can be read"
+        assert not chart(phone, "weights").locator(expand(":--pointer-words")).is_visible(), "nothing lies on it"
     with sends(phone, "cell", PROBS.format(4, 4)):
         tap(4, 4)

@@ -11,7 +11,7 @@ from tests.often import seldom
 pytestmark = pytest.mark.slow
 
 LOW = {"width": 1280, "height": 720}
-TOOLTIP = expand("""() => [...document.querySelectorAll(':--plot .hoverlayer .hovertext tspan')]
+TOOLTIP = expand("""() => [...document.querySelectorAll(':--plot :--pointer-words .hovertext tspan')]
     .map(each => each.textContent).join(' ')""")
 # All rings that are seen: how far their middles are from a point, the nearest first.
 RINGS = """([x, y]) => [...document.querySelectorAll('.bv-ring')].map(each => each.getBoundingClientRect())

@@ -95,7 +95,8 @@ def test_no_other_file_names_what_streamlit_draws():
     found = {str(file.relative_to(ROOT)): names for file, names in named.items() if names}
     assert found == {
         "bertviz_core/ui/components/selectors.py": {"data-testid"},  # how a test id becomes a selector
-        "bertviz_core/ui/components/shared/plotly_inside.js": {".js-plotly-plot", ".main-svg"},  # Plotly's own
+        # Plotly's own
+        "bertviz_core/ui/components/shared/plotly_inside.js": {".hoverlayer", ".js-plotly-plot", ".main-svg"},
         "bertviz_core/ui/components/shared/streamlit.js": {"data-testid"},
         "tests/js/record/scenes_pages.js": {".js-plotly-plot", ".stMain", ".stMainBlockContainer"},  # a page of it
     }

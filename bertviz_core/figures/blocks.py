@@ -27,7 +27,7 @@ from bertviz_core.formula.numbers import format_number
 _ROW, _SMALL, _MANY = 16, 14, 16  # pixels of a row, and of one where there are more rows than the last
 _GAP = 0.035  # between two blocks, of the width
 _TOP, _BOTTOM = 26, 42
-_BAR = 60  # pixels: the length of a colour bar
+_BAR, _BAR_ENDS = 18, 24  # pixels below the blocks: their colour bars, and the ends of these
 _STRIPS = {"yaxis": (0.0, 0.52), "yaxis2": (0.58, 0.76), "yaxis3": (0.82, 1.0)}  # the products, the weights, the input
 
 
@@ -59,10 +59,8 @@ def draw_blocks(
     lefts = [i * (width + _GAP) for i in range(len(blocks))]
     height = len(words) * (_ROW if len(words) <= _MANY else _SMALL)
     axes: dict[str, Any] = {
-        f"xaxis{i + 1 if i else ''}": set_axis(
-            colors, domain=[left, left + width], anchor="y", tickvals=[0, block.values.shape[1] - 1]
-        )
-        for i, (left, block) in enumerate(zip(lefts, blocks, strict=True))
+        f"xaxis{i + 1 if i else ''}": set_axis(colors, domain=[left, left + width], anchor="y", showticklabels=False)
+        for i, left in enumerate(lefts)
     }
     rows = set_axis(colors, autorange="reversed", **name_ticks(words))
     rows["tickvals"] = [start + i for i in rows["tickvals"]]
@@ -75,7 +73,11 @@ def draw_blocks(
         right=20,
         **axes,
         yaxis=rows,
-        annotations=[_name_block(block, left, colors) for left, block in zip(lefts, blocks, strict=True)],
+        annotations=[
+            text
+            for left, block in zip(lefts, blocks, strict=True)
+            for text in (_name_block(block, left, colors), *_name_ends(block, (left, width), end, colors))
+        ],
         shapes=[shape for i, block in enumerate(blocks) for shape in _frame(block, i, at, colors)],
     )
 
@@ -104,22 +106,34 @@ def _make_block(block: Block, i: int, start: int, across: tuple[float, float], e
 
 
 def _make_scale(block: Block, across: tuple[float, float], end: float, colors: Palette) -> Spec:
-    """The colour bar below the middle of its block; an end that numbers go beyond says so."""
+    """The colour bar below its block and as wide; `_name_ends` names its ends."""
     left, width = across
     return make_color_bar(block.values, -end, end, colors) | {
         "x": left + width / 2,
         "xanchor": "center",
-        "len": _BAR,
+        "lenmode": "fraction",
+        "len": width,
         "yref": "paper",
         "y": 0,
-        "ypad": 8,
-        "tickvals": [-end, end],
-        "tickangle": 0,
-        "ticktext": [
-            f"{'≤ ' if block.values.min(initial=0) < -end else ''}{write_end(-end)}",
-            f"{'≥ ' if block.values.max(initial=0) > end else ''}{write_end(end)}",
-        ],
+        "ypad": _BAR,
+        "showticklabels": False,
     }
+
+
+def _name_ends(block: Block, across: tuple[float, float], end: float, colors: Palette) -> list[Spec]:
+    """The first and the last component, and the ends of the colour bar, within the block: beside it is the next one's.
+
+    An end that numbers go beyond says so.
+    """
+    (left, width), last = across, block.values.shape[1] - 1
+    low = f"{'≤' * bool(block.values.min(initial=0) < -end)}{write_end(-end)}"
+    high = f"{'≥' * bool(block.values.max(initial=0) > end)}{write_end(end)}"
+    font, below = set_font(colors.text), {"xref": "paper", "yref": "paper", "yanchor": "top"}
+    return [
+        write_text(text, left + part * width, 0, font, **below, xanchor=side, yshift=y)
+        for y, texts in ((0, ("0", str(last))), (-_BAR_ENDS, (low, high)))
+        for text, part, side in zip(texts, (0, 1), ("left", "right"), strict=True)
+    ]
 
 
 def _name_block(block: Block, left: float, colors: Palette) -> Spec:

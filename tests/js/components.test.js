@@ -140,8 +140,8 @@ function openStory() {
   way.found[".stop:focus"] = null;
   const chosen = [];
   drawStory(way, { lanes: [{ name: "the", hidden: "" }, { name: "cat", hidden: "hidden: 0.4" }], stops: STOPS, chosen: 1, colors: { text: "black" } }, (stop) => chosen.push(stop));
-  const [first, second, links, part, ...stops] = way.children;
-  return { way, chosen, lanes: [first, second], links, part, stops };
+  const [first, second, links, down, part, ...stops] = way.children;
+  return { way, chosen, lanes: [first, second], links, down, part, stops };
 }
 
 test("a link of the story has the colour of what it leads to and the width of the share it leads from", () => {
@@ -149,6 +149,12 @@ test("a link of the story has the colour of what it leads to and the width of th
   assert.deepEqual(links.children.map(({ style }) => [style.stroke, style.strokeWidth]), [["blue", "7px"], ["tan", "4.5px"]]);
   assert.equal(links.children[0].attributes.d, "M 0.5 64 C 1 64, 1 152, 1.5 152");
   assert.equal(links.attributes.viewBox, "0 0 3 214");
+});
+
+test("on a phone the way runs downwards: its links lead from row to row, and bend where the lane changes", () => {
+  const { down, stops, part } = openStory();
+  assert.deepEqual(down.children.map(({ attributes }) => attributes.d), ["M 0 0 C 0 23, 22 23, 22 46", "M 22 46 C 22 69, 22 69, 22 92"]);
+  assert.deepEqual([part, ...stops].map(({ style }) => ["--lane", "--row"].map((name) => style.getPropertyValue(name))), [["0", "1"], ["0", "0"], ["1", "1"], ["1", "2"]]);
 });
 
 test("a lane has its token's name, and what becomes of the number when that is hidden", () => {

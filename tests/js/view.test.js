@@ -59,6 +59,17 @@ test("the chosen token comes into the middle of its bar from wherever that stood
   assert.equal(chip.box.top + 10, 100);
 });
 
+test("of two sentences the token that differs comes into the middle", () => {
+  const { document } = openPage();
+  const [strip, chip] = [makeElement(), makeElement()];
+  Object.assign(strip, { box: { left: 0, width: 300, top: 0, height: 60 }, scrollLeft: 0, scrollTop: 0 });
+  chip.found[".bv-patched"] = strip;
+  document.querySelector = (selector) => (selector === ".bv-patched .bv-marked" ? chip : null);
+  Object.defineProperty(chip, "box", { get: () => ({ left: 500 - strip.scrollLeft, width: 40, top: 0, height: 20 }) });
+  bringChosen();
+  assert.equal(chip.box.left + 20, 150);
+});
+
 test("a drawer from below leaves the part of the window above it free, one at the side leaves all of its height", () => {
   const end = (innerWidth, box) => {
     const { document } = openPage({ innerWidth });

@@ -10,17 +10,19 @@ import streamlit as st
 
 from bertviz_core.analysis.letters import Letter, explain_letters, write_letter
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.markup import flatten, write_html
+from bertviz_core.formula.markup import flatten, measure_ems, write_html
 from bertviz_core.formula.steps import Program
 
 _TITLE = re.compile(r"(\b(?:19|20)\d\d), [A-Z][^,;]*(?=, (?:eq|sec|fig)\.|;|$)")  # behind the year
+_APART = "\N{EM SPACE}"  # between two formulas of one line
 
 WORKED = "A click works it out with numbers"
 
 
 def show_formula(tex: str, key: str, program: Program, source: str = "", cell: Address | None = None) -> None:
-    """A formula that never wraps: where it is longer than the card it scrolls in its line, and its source is cut first.
-    What its letters mean is shown while it is pointed at, or a key is on it.
+    """A formula in one line: its source gives way first. On a phone several stand one below the other, in letters as
+    small as need be; what is longer still scrolls. What its letters mean is shown while it is pointed at, or a key is
+    on it.
 
     key: of the card; program: whose symbols it has; cell: what a click on it works out with numbers.
     """
@@ -31,12 +33,14 @@ def show_formula(tex: str, key: str, program: Program, source: str = "", cell: A
         _typeset(line, key, source)
         return
     letters = render_letters(explain_letters(line, program), WORKED if cell else "")
+    parts = symbols.split(_APART)
+    symbols, size = f"{_APART}<wbr>".join(parts), f"--ems:{max(map(measure_ems, parts)):.1f}"
     if cell:
         does = f'data-cell="{escape(str(cell))}" aria-description="{WORKED}"'
         symbols = f'<button class="bv-worked" {does}>{symbols}</button>'
     st.html(
-        f'<div class="bv-formula-line" data-tex="{escape(line)}"><span class="bv-symbols">{symbols}</span>'
-        f"{letters}{_render_source(source)}</div>"
+        f'<div class="bv-formula-line" data-tex="{escape(line)}"><span class="bv-symbols" style="{size}">{symbols}'
+        f"</span>{letters}{_render_source(source)}</div>"
     )
 
 

@@ -13,6 +13,7 @@ const CHOSEN = {
   ".bv-cut-flow [data-here]": ".bv-cut-tokens",
   ".bv-matched .bv-main": ".bv-matched",
   ".bv-ladder th.bv-at": ".bv-ladder",
+  ".bv-patched .bv-marked": ".bv-patched",
 };
 
 /** @type {Record<string, { what: string, place: number, around: Element }>} */

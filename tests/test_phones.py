@@ -1,0 +1,55 @@
+"""Pages on a phone: nothing of a card is cut or torn apart, no page is longer than it may be, nothing is said twice."""
+
+import pytest
+
+from bertviz_core.ui.components.selectors import expand
+from tests.browser import PHONE, visit
+from tests.often import often
+
+pytestmark = pytest.mark.slow
+
+SCREENS = 3  # that a page has at most
+HEIGHT = expand("() => document.querySelector(':--main').scrollHeight")
+# Of each card's head: how far the tops of its signs lie apart, and how far the last one stands from the card's edge.
+SIGNS = expand("""() => [...document.querySelectorAll('[class*="st-key-card-head-"]')].map(head => {
+    const signs = [...head.querySelectorAll('.bv-icon, button:--popover-button')].filter(e => e.checkVisibility());
+    const boxes = signs.map(e => e.getBoundingClientRect());
+    const tops = boxes.map(e => e.top), edge = head.parentElement.getBoundingClientRect().right;
+    return [Math.max(...tops) - Math.min(...tops), edge - boxes.at(-1).right];
+})""")
+# Formulas that are wider than their card, and numbers of tables that one must scroll for.
+CUT = """selector => [...document.querySelectorAll(selector)].filter(each => each.checkVisibility()
+    && each.scrollWidth > each.clientWidth + 1).map(each => each.textContent.slice(0, 60))"""
+PAGES = {
+    "add_norm": ".bv-formula-line .bv-symbols, .bv-sums",
+    "attention": ".bv-formula-line .bv-symbols, .bv-aligned",
+    "story": ".story, .bv-formula-line .bv-symbols, [class*='st-key-panel-story-'] .bv-table",
+    "where_from": ".bv-formula-line .bv-symbols",
+    "learn": "[class*='st-key-learn-start-']",
+}
+
+
+@pytest.mark.parametrize("page", often(list(PAGES), ["add_norm", "story"], str))
+def test_a_page_fits_on_a_phone(chromium, server, page):
+    with visit(chromium, server, PHONE) as app:
+        app.open(page)
+        assert app.page.evaluate(CUT, PAGES[page]) == []
+        for apart, free in app.page.evaluate(SIGNS):
+            assert apart <= 4 and 0 <= free < 30
+        assert app.page.evaluate(HEIGHT) <= SCREENS * PHONE["height"]
+
+
+def test_whole_stages_of_the_ladder_stand_beside_the_names_that_stay(chromium, server):
+    with visit(chromium, server, PHONE) as app:
+        app.open("layers")
+        app.page.locator(".bv-ladder th.bv-at").wait_for()
+        names, *stages = app.page.locator(".bv-ladder thead th").evaluate_all(
+            "all => all.map(e => e.getBoundingClientRect()).map(e => [e.left, e.right])"
+        )
+        shown = [(left, right) for left, right in stages if right > names[1] + 1]
+        assert len(shown) == 4 and shown[0][0] == pytest.approx(names[1], abs=2) and shown[-1][1] < PHONE["width"]
+        bar, share = app.page.locator(".bv-ladder button.bv-follow").last.evaluate(
+            "e => [e.getBoundingClientRect().bottom - parseFloat(getComputedStyle(e, '::after').bottom) - 4,"
+            " e.querySelector('b').getBoundingClientRect().bottom]"
+        )
+        assert share <= bar
