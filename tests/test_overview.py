@@ -16,8 +16,8 @@ from bertviz_core.documents.glossary import GLOSSARY
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame import choices, state
 from bertviz_core.ui.frame.keys import HEAD, LAYER, TOKEN, WINDOW
-from bertviz_core.ui.views import formulas, overview
 from bertviz_core.ui.frame.level import LEVEL, PLAY
+from bertviz_core.ui.views import formulas, overview
 from bertviz_core.ui.views.overview_canvas import _CANVAS, use_example
 from tests.canvas import look
 from tests.derived.truth import softmax
