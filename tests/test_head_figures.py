@@ -4,6 +4,8 @@ import re
 
 import numpy as np
 
+from bertviz_core.figures.base import write_spec
+from bertviz_core.figures.methods import draw_methods
 from bertviz_core.figures.palette import PALETTES
 from bertviz_core.figures.taken import draw_bar_columns, draw_taken_squares
 from tests.test_figures import COLUMNS, SQUARES, WORDS
@@ -32,3 +34,10 @@ def test_a_squares_area_is_the_weight_and_the_filled_area_what_is_taken():
     lengths = SQUARES.taken / SQUARES.weights
     np.testing.assert_allclose((sides[1] / sides[0])[plain] ** 2, (lengths / lengths.max())[plain], atol=0.05)
     assert outline["meta"] == filled["meta"] == list(SQUARES.cells)
+
+
+def test_long_tokens_leave_the_methods_rows_their_room():
+    tokens = ["a", "telecommunications", "![a picture](http://example.org/x.png)"]
+    spec = write_spec(draw_methods(np.ones((2, 3)), ["hidden", "parts"], tokens, ["", "0.50"], PALETTES["light"]))
+    below = spec["layout"]["xaxis"]["ticktext"]
+    assert below[0] == "a" and all(len(text) <= 12 for text in below) and below[1] == "telecommuni…"

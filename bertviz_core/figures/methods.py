@@ -13,8 +13,10 @@ from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.formula.texts import shorten
 
 _ROW, _AROUND, _RIGHT = 20, 66, 50  # pixels
+_LETTERS = 12  # of a token below its column: more would leave the rows no room
 
 
 def draw_methods(
@@ -26,7 +28,9 @@ def draw_methods(
     chart = draw_heatmap(
         amounts / np.where(ends == 0, 1, ends),
         Side("", names),
-        Side("", tokens, angle=-90),  # however narrow the cells are, no two names meet
+        Side(
+            "", [shorten(token, _LETTERS) for token in tokens], angle=-90
+        ),  # however narrow the cells are, no two names meet
         colors,
         PREDICTION,
         end=1.0,
