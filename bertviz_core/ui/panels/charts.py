@@ -65,8 +65,8 @@ def _draw(
     words: Sequence[str] | None = None,
     row: int | None = None,
 ) -> tuple[Chart, str]:
-    drawn, _ = choose_window(*values.shape, view.chosen.token, cells)
-    height = row and min(MAX_HEIGHT, row * len(drawn) + FRAME)
+    rows, _ = choose_window(len(values), values.shape[1], view.chosen.token, cells)
+    height = row and min(MAX_HEIGHT, row * len(rows) + FRAME)
     part = Part(cells, view.chosen.token, words, height)
     chart, missing = draw_matrix(view.trace, address, values, view.colors, part, share=share, end=end)
     return chart, f"Shown: {missing}. The download has all values." if missing else ""

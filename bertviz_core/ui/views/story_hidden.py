@@ -112,11 +112,8 @@ def ask_hidden(story: Story) -> Wanted[Hidden] | None:
     return Wanted(("hidden", start, shown), trace, partial(hide_each, trace, start, shown)) if shown else None
 
 
-def show_hidden(view: View, story: Story) -> None:
-    """What it becomes with each token hidden; nothing where none can be."""
-    asked = ask_hidden(story)
-    if asked is None:
-        return
+def show_hidden(view: View, story: Story, asked: Wanted[Hidden]) -> None:
+    """What it becomes with each token hidden."""
     heading = Heading("With each token hidden", "", r"y - y_{w = \mathrm{[MASK]}}", "one pass each, the token hidden")
     with open_card(view, PARAMETER, heading, story.start, name="story-hidden"):
         show_finding("story-hidden", asked, partial(_draw_hidden, view, story))
