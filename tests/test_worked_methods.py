@@ -11,6 +11,7 @@ from bertviz_core.analysis.attribution import Question
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import read_address
 from bertviz_core.formula.markup import write_html
+from bertviz_core.formula.numbers import format_percent
 from bertviz_core.ui.frame import resources
 from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.views.where_from_methods import find_cells, list_amounts
@@ -129,6 +130,14 @@ def test_a_first_layer_s_rollout_is_half_attention_and_half_the_token(rome):
             look(rome), read_address(f"encoder.layer.0.attention.self.probs.rollout[query=8,key={key}]")
         )
         assert told.number == pytest.approx((mean[8, key] + (key == 8)) / 2, abs=1e-7)
+
+
+def test_what_is_brought_is_told_with_the_weight_that_the_token_gives_and_not_with_that_given_back(rome):
+    mean = rome[WEIGHTS].astype(float).mean(axis=0)
+    assert format_percent(mean[8, 3]) != format_percent(mean[3, 8])
+    where = "encoder.layer.5.attention.output.dense.brought[token=8,source=3]"
+    said = find_worked_out(look(rome), read_address(where)).card.sentence.text
+    assert said.endswith(f"Its mean attention weight is {format_percent(mean[8, 3])}.")
 
 
 def test_gradients_that_are_not_known_yet_are_asked_for_again(rome):
