@@ -1,18 +1,22 @@
 """The words beside rows have room before Plotly measures them: none is cut, and little is left over."""
 
 import json
+import re
 from base64 import b64encode
 from pathlib import Path
 from string import printable
 
+import numpy as np
 import plotly
 import pytest
 
-from bertviz_core.figures.base import make_chart, name_rows, set_axis, to_plotly
+from bertviz_core.figures.base import LETTER, make_chart, name_rows, set_axis, to_plotly
+from bertviz_core.figures.blocks import Terms, draw_terms
 from bertviz_core.figures.margins import measure_text, settle
 from edge.streamlit_files import find_static
 from tests.test_figures import CASES, LIGHT, sent
 
+PLOT = 332  # pixels of a chart on a phone
 LETTERS = [letter for letter in printable if letter.isprintable()]
 FONT = """@font-face {{ font-family: "Source Sans"; font-weight: 200 900; src: url(data:font/woff2;base64,{}) }}
 body {{ font-family: "Source Sans" }}"""
@@ -71,3 +75,16 @@ def test_no_word_beside_a_row_is_cut(page):
 def test_rows_of_numbers_are_left_to_plotly():
     numbers = make_chart([], 200, LIGHT, yaxis=set_axis(LIGHT)).layout
     assert settle(numbers) == numbers
+
+
+@pytest.mark.parametrize("at", [0, 70, 97, 160, 191, 200, 240, 383])
+def test_what_a_product_is_worked_out_as_is_whole_on_a_phone(at):
+    x, weights = np.zeros(384), np.full(384, 0.2097)
+    x[at] = -1.2897
+    chart = draw_terms(Terms(x, weights, ("x", "w"), (1.3, 0.21), 0), ("x", "W", "x · W"), LIGHT, "query")
+    told, margin = chart.layout["annotations"][0], chart.layout["margin"]
+    wide = len(re.sub("<[^>]*>", "", told["text"])) * LETTER
+    begins = {"left": 0.0, "center": -wide / 2, "right": -wide}[told["xanchor"]] + told["xshift"]
+    cells = PLOT - margin["l"] - margin["r"]
+    left = margin["l"] + (at + 1) / 385 * cells + begins
+    assert left >= 0 and left + wide <= PLOT

@@ -28,6 +28,7 @@ _ROW, _SMALL, _MANY = 16, 14, 16  # pixels of a row, and of one where there are 
 _GAP = 0.035  # between two blocks, of the width
 _TOP, _BOTTOM = 26, 42
 _BAR, _BAR_ENDS = 18, 24  # pixels below the blocks: their colour bars, and the ends of these
+_SIDES = (0.14, 0.66)  # of a sum's components: beyond these a line has room at one side, also on a phone
 _STRIPS = {"yaxis": (0.0, 0.52), "yaxis2": (0.58, 0.76), "yaxis3": (0.82, 1.0)}  # the products, the weights, the input
 
 
@@ -215,9 +216,10 @@ def _name_strips(names: tuple[str, str, str], colors: Palette) -> list[Spec]:
 
 
 def _tell_product(shown: Terms, i: int, colors: Palette) -> Spec:
-    """One product as it is worked out, at the side of its bar where there is more room."""
+    """One product as it is worked out, at the side of its bar where there is room for it, else on both."""
     numbers = (float(shown.x[i]), float(shown.weights[i]), float(shown.products[i]))
-    place, left = shown.start + i, i > len(shown.x) / 2
+    place, part = shown.start + i, i / len(shown.x)
+    side = "left" if part < _SIDES[0] else "right" if part > _SIDES[1] else "center"
     return write_text(
         Rich("{}: {} · {} = <b>{}</b>".format(place, *map(format_number, numbers))),
         place,
@@ -225,8 +227,8 @@ def _tell_product(shown: Terms, i: int, colors: Palette) -> Spec:
         set_font(colors.text),
         yref="paper",
         yanchor="bottom",
-        xanchor="right" if left else "left",
-        xshift=-6 if left else 6,
+        xanchor=side,
+        xshift={"left": 6, "center": round(40 - 100 * part), "right": -6}[side],
         bgcolor=colors.surface,
     )
 
