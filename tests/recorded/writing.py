@@ -49,6 +49,7 @@ _LEFT_OUT = {
     ),  # the same everywhere
     *("elementType", "wrap", "hideAnchor", "labelVisibility", "setValue", "widthConfig", "heightConfig", "tag"),
     *("colors", "pages", "template", "datarevision", "key"),
+    "kept",  # which has a name that is another one in each session
 }
 
 
