@@ -172,7 +172,7 @@ def story(s: Scene) -> Truth:
     value, moved = read_probability(s.trace, start), {i: hide(s, start, i) for i in list_words(s)}
     most = max(moved, key=lambda i: abs(moved[i] - value))
     twice = s.trace.tokens.count(s.trace.tokens[most]) > 1
-    return Truth(told=[*([most] if twice else []), value, moved[most]])
+    return Truth(told=[*([most] if twice else []), len(moved), value, moved[most]])
 
 
 def list_words(s: Scene) -> list[int]:

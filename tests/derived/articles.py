@@ -161,7 +161,7 @@ def differing(s: Scene) -> Truth:
         zero = bv.run(s.trace.model, view.text, view.pair, pad_to=len(s.trace.tokens), changes={"token_type_ids": 0})
         scores = [trace["cls.predictions.decoder"].astype(np.float64) for trace in (s.trace, zero)]
         changed = int((scores[0].argmax(axis=-1) != scores[1].argmax(axis=-1)).sum())
-        told = [float(np.abs(scores[0] - scores[1]).max()), changed, len(s.trace.tokens)] * len(sides)
+        told = [float(np.abs(scores[0] - scores[1]).max()), *([changed, len(s.trace.tokens)] if changed else [])]
     return Truth(told=told, may=[512])
 
 

@@ -152,7 +152,7 @@ def head_lines(s: Scene) -> Truth:
     if len(drawn) == len(s.real):
         return Truth()
     rest = np.delete(s.own("attention.self.probs")[s.head][list(drawn)], list(drawn), axis=1)
-    return Truth(told=[rest.sum(axis=1).mean(), *([drawn.start, drawn.stop - 1] if len(drawn) == LINES else [])])
+    return Truth(told=[rest.sum(axis=1).mean()], spans=[(drawn.start, drawn.stop - 1)])
 
 
 def pooled(s: Scene) -> list[int]:

@@ -85,6 +85,8 @@ def carried(s: Scene) -> Truth:
     odd = [shown[[*shown][int(gaps.argmax())]]] if sum(gaps == gaps.max()) == 1 and rho >= 0.3 else []
     odd = [i for i in odd if s.trace.tokens.count(s.trace.tokens[i]) > 1]  # said with its position
     recorded = float(s.trace[target])
+    apart = read_difference(s)  # how the pass's precision rounds; all that is known of it is how little that can be
+    assert apart <= 1e-6 * max(1.0, np.abs(parts).sum())
     return Truth(
         [
             points(x=gap_up(ends, ends), y=gap_up(range(len(bars)), range(1, len(bars) + 1))),
@@ -93,8 +95,14 @@ def carried(s: Scene) -> Truth:
             points(x=[*left.values()], y=[*left]),
         ],
         np.array([*parts, total])[:, None],
-        told=[rho, len(s.real), total, recorded, abs(total - recorded), *odd],
+        told=[rho, len(s.real), total, recorded, apart, *odd],
     )
+
+
+def read_difference(s: Scene) -> float:
+    """How far the sum of the parts is from the recorded number, as the page has it."""
+    text = " ".join(s.shown.find("where_from", "carried").texts)
+    return find_numbers(text.rpartition("; difference ")[2])[0].value
 
 
 @truth("where_from", "written")
@@ -150,6 +158,12 @@ def methods(s: Scene) -> Truth:
     orders = {name: float(np.corrcoef(rank(row[known]), rank(falls[known]))[0, 1]) for name, row in rows.items()}
     gap = abs(gradients.gap) / abs(gradients.recorded)
     return Truth([Strips(rows, orders)], told=[gap, orders["roll-out"]])
+
+
+@truth("where_from", "page")
+def left_out(s: Scene) -> Truth:
+    """Of a long text, up to how many tokens the other cards are shown."""
+    return Truth(told=[40] if len(s.trace.tokens) > 40 else [])
 
 
 def read_place(target) -> int:

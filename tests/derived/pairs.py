@@ -79,7 +79,7 @@ def read(s: Scene) -> Hidden:
 def matched(s: Scene) -> Truth:
     found = read(s)
     alone = 2 * (len(s.real) - len(found.pairs))
-    return Truth(told=[len(found.pairs), alone])
+    return Truth(told=[len(found.pairs), alone, s.layers[-1]])
 
 
 @truth("compare", "apart")

@@ -57,7 +57,8 @@ _OFFERED = re.compile(r' data-cell="[^"]*"')  # in Markdown
 _CELL = re.compile(r'<button[^>]* data-cell="([^"]*)"')
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _NUMBER = re.compile(
-    r"(?<![\w.,])(?:(?P<bound>[<>])\s?(?=[-−]?[\d.]+\s?%))?(?P<sign>[-−±]?)(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?P<rest>\.\d+)?"
+    r"(?<![\w.,])(?P<about>about (?=\d{1,3},\d{3}))?(?:(?P<bound>[<>])\s?(?=[-−]?[\d.]+\s?%))?"
+    r"(?P<sign>[-−±]?)(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?P<rest>\.\d+)?"
     r"(?P<e>e[-−+]?\d+)?(?:\s?[·×]\s?10(?P<raised>[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?(?P<percent>\s?%)?(?![\w]|\.\d)"
 )
 
@@ -105,6 +106,8 @@ def _read(found: re.Match) -> Number:
     value = sign * float(digits) * 10.0 ** (power - 2 * bool(part["percent"]))
     exact = not (part["rest"] or part["e"] or part["raised"] or part["percent"])
     nothing = bool(part["percent"]) and value == 0  # little is written as less than, so 0 % is none at all
+    if part["about"]:  # two digits of it tell, the others are zeros
+        return Number(found[0], value, 10.0 ** (len(digits) - 2) / 2, False)
     return Number(found[0], value, 0.0 if exact or nothing else unit / 2, exact, part["bound"])
 
 

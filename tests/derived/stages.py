@@ -142,7 +142,7 @@ def lens_words(s: Scene) -> Truth:
     final = best(probs[-1], 1)[0]
     columns = {"after": s.stages}
     columns |= {
-        f"top {k + 1}": [(s.word(i), row[i]) for row in probs for i in best(row, 3)[k : k + 1]] for k in range(3)
+        f"top {k + 1}": [(s.saved(i), row[i]) for row in probs for i in best(row, 3)[k : k + 1]] for k in range(3)
     }
     ranks = [1 + int((row > row[final]).sum()) for row in probs]
     return Truth(frames=[{**columns, f"“{s.word(final)}”": list(probs[:, final]), "its rank": ranks}])

@@ -212,6 +212,11 @@ class Scene:
         """An entry of the vocabulary, by its id where it has no name."""
         return self.trace.model.tokenizer.token(i) or f"id {i}"
 
+    def saved(self, i: int) -> str:
+        """The same in a table that can be saved: in quotes where a spreadsheet would take it for a formula."""
+        word = self.word(i)
+        return f"“{word}”" if word[0] in "=+-@" else word
+
     @cached_property
     def states(self) -> np.ndarray:
         """The tokens' vectors before the first layer and after every layer, (stage, token, hidden)."""

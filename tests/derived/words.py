@@ -200,7 +200,7 @@ def five_best(s: Scene) -> Truth:
     probs = softmax(read_scores(s))
     shown = [i for i, token in enumerate(s.trace.tokens) if i < 40 or token == "[MASK]"]
     top = {i: best(probs[i], 5) for i in shown}
-    columns = {f"top {k + 1}": [(s.word(top[i][k]), probs[i, top[i][k]]) for i in shown] for k in range(5)}
+    columns = {f"top {k + 1}": [(s.saved(top[i][k]), probs[i, top[i][k]]) for i in shown] for k in range(5)}
     spread = moments(s["cls.predictions.transform.activation"][s.token], s.config.layer_norm_eps)
     return Truth(
         frames=[{"token": [s.names[i] for i in shown], **columns}],
