@@ -231,7 +231,7 @@ def test_tokens_that_a_change_masks_are_said_to_count_where_numbers_moved():
 def test_the_first_stop_says_what_becomes_of_a_word_of_which_no_piece_fits(bundled):
     fits, none = (tell(bv.run(bundled, text), token=1)["cut"] for text in ("rain fell", "rain 你"))
     assert "pieces that its vocabulary has, and adds special tokens: 4 tokens" in fits
-    assert "vocabulary has, makes [UNK] of a word that none fit, and adds special tokens: 4 tokens" in none
+    assert "vocabulary has, writes [UNK] where it finds none, and adds special tokens: 4 tokens" in none
 
 
 @pytest.mark.parametrize(("says", "told"), [({"mask": "1"}, "changes or hidden tokens"), ({}, "changes ")])

@@ -9,9 +9,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
+from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.tracing.matching import match_tokens
 from bertviz_core.ui.frame.resources import get_findings
-from bertviz_core.ui.views.patch_both import LOGIT
+from bertviz_core.ui.views.patch import tell_question
+from bertviz_core.ui.views.patch_both import LOGIT, WORDS
 from bertviz_core.ui.views.patch_grids import tell_moves
 from tests.factory import random_checkpoint
 from tests.small_pass import load_small_model
@@ -116,7 +118,7 @@ def test_of_many_lines_the_one_that_is_looked_at_is_not_said_to_be_among_the_las
 def test_a_head_that_looks_nowhere_is_told_to_be_halfway(small):
     query = {"model": small, "text": "the cat sat"}
     said = read(open_page("compare", **query, changes="encoder.layer.1.attention.self.probs[head=0]:0"))
-    assert "a head that looks nowhere in one of the passes is at 50 %" in said
+    assert "What is missing counts half: a head that looks nowhere in one of the passes is at 50 %" in said
     assert re.search("layer 1, head 0 50.%", said)
     other = read(open_page("compare", **query, changes="encoder.layer.1.intermediate.activation:relu"))
     assert "looks nowhere" not in other
@@ -132,3 +134,87 @@ def test_a_token_that_a_change_masks_is_not_called_padding(small):
     at = open_page("where_from", model=small, text="the cat sat [MASK]", changes="attention_mask[token=2]:0")
     drawn = " ".join(each.proto.spec for each in at.get("plotly_chart"))
     assert "masked out" in drawn and '"padding"' not in drawn
+
+
+def test_as_many_parts_are_told_as_are_added_up(small):
+    """Padding that is asked about has a part of its own; and its page and its drawer count alike."""
+    word = int(bv.run(bv.load_model(small), "the cat sat", pad_to=9)["cls.predictions.probs[token=7]"].argmax())
+    walk = f"cls.predictions.decoder.parts[token=7,vocab={word}]"
+    said = read(open_page("where_from", model=small, text="the cat sat", pad="9", token="7", walk=walk))
+    assert "9 parts and the biases: " in said and "9 parts and the biases are" in re.sub(r"\s+", " ", said)
+
+
+def test_orders_that_run_against_each_other_have_more_than_little_in_common(tmp_path):
+    """Ranks that are all but turned around are told as that; those that say nothing of each other are not."""
+    sizes = {"num_hidden_layers": 4, "num_attention_heads": 4}
+    folder = str(random_checkpoint(tmp_path / "m", kind="masked-lm", seed=101, **sizes))
+    said = {}
+    for token in (0, 5):
+        said[token] = read(open_page("where_from", model=folder, text="do as the cat [MASK] in rome", token=str(token)))
+    told = [re.search(r"The two orders (.*?) \(rank correlation (−?[\d.]+)\)", each) for each in said.values()]
+    for found in filter(None, told):
+        rho = float(found[2].replace("\N{MINUS SIGN}", "-"))
+        assert found[1] == ("are nearly opposite" if rho <= -0.6 else "have little in common")
+    assert any(found and found[1] == "are nearly opposite" for found in told)
+
+
+def test_one_class_of_many_is_told_with_the_token_that_has_it(tmp_path):
+    folder = str(random_checkpoint(tmp_path / "labels", kind="token-classification", num_labels=5))
+    model, text = bv.load_model(folder), "the cat sat as do"
+    said = read(open_page("compare", model=folder, text=text, token="4", **{"with": "the mat sat as do"}))
+    best = model.labels[int(bv.run(model, text)["classifier.probs[token=4]"].argmax())]
+    assert f"In the first the likeliest class of “as” is “{best}”" in said and "at “as”, JS" in said
+    whole = str(random_checkpoint(tmp_path / "classes", kind="sequence-classification"))
+    said = read(open_page("compare", model=whole, text=text, **{"with": "the mat sat as do"}))
+    assert "In the first the likeliest class is " in said
+
+
+@pytest.mark.parametrize("restore", [True, False])
+@pytest.mark.parametrize(
+    ("there", "here", "asked"),
+    [
+        ([0.1, 0.9], [0.8, 0.2], True),
+        ([0.55, 0.45], [0.7, 0.3], True),  # likely, if not the likeliest
+        ([0.001, 0.999], [0.002, 0.998], False),  # it was the likeliest already
+        ([0.999, 0.001], [0.9995, 0.0005], False),  # it is not likely
+    ],
+)
+def test_one_word_becomes_another_that_is_likely_with_it_alone(there, here, asked, restore):
+    source, target = (make_side(*each) for each in (("cat", there), ("mat", here)))
+    cells = [PROBS.fix(token=READ_AT, vocab=i) for i in ((1, 0) if restore else (0, 1))]
+    names = ("she", "it") if restore else ("it", "she")
+    both = SimpleNamespace(
+        kind=WORDS, source=source, target=target, names=names, restore=restore, measure=SimpleNamespace(cells=cells)
+    )
+    told = tell_question(both).text
+    assert told == ("Where does “cat” become “she”? " if asked else "What carries the difference? ")
+
+
+def make_side(name, row):
+    tokenizer = SimpleNamespace(special_tokens=frozenset({"[CLS]"}))
+    trace = SimpleNamespace(recomputed=lambda _: np.array(row), model=SimpleNamespace(tokenizer=tokenizer))
+    return SimpleNamespace(name=name, token=READ_AT, trace=trace)
+
+
+def test_where_nothing_that_is_patched_differs_no_cell_is_named(small):
+    """A skipped last layer leaves what its sub-layers give as it was: patching that moves nothing."""
+    query = {"text": "the cat [MASK]", "changes": "encoder.layer.1.output.LayerNorm:skip"}
+    said = read(open_page("patch", model=small, **query)).replace("*", "")
+    assert "No head’s and no sub-layer’s output carries any of it" in said and "carries 0 %" not in said
+
+
+def test_of_a_head_that_looks_nowhere_no_token_counts_for_as_much_as_any(small):
+    walk = "cls.predictions.decoder.head[token=3,vocab=9,layer=1,head=0]"
+    query = {"model": small, "text": "the cat [MASK]", "walk": walk}
+    zeroed = "encoder.layer.1.attention.self.probs[head=0]:0"
+    plain, nowhere = (read(open_page("where_from", **query, **says)) for says in ({}, {"changes": zeroed}))
+    assert "of its attention, counts for as much as any." in plain and "weights there are 0" not in plain
+    assert "all its attention weights there are 0." in nowhere and "as much as any" not in nowhere
+
+
+def test_numbers_that_changes_put_are_told_where_there_are_changes(small):
+    query = {"model": small, "text": "the cat [MASK]", "walk": "cls.predictions.decoder.biases[token=3,vocab=9]"}
+    put = "embeddings.sum[token=1,hidden=0]:0.5"
+    plain, changed = (read(open_page("where_from", **query, **says)) for says in ({}, {"changes": put}))
+    assert "what became of them on their way." in plain
+    assert "what became of them on their way, and numbers that changes put there." in changed

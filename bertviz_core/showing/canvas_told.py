@@ -24,7 +24,7 @@ def tell_cut(trace: Trace, spot: Spot, found: Stops) -> list[Said]:
     padding = f", and {cut.padding} of padding" if cut.padding else ""
     moved = ", but a change moves some" if trace.encoding.positions != tuple(range(len(trace.tokens))) else ""
     unknown = trace.model.tokenizer.unk_token
-    none = f", makes {unknown} of a word that none fit" if unknown in trace.tokens else ""
+    none = f", writes {unknown} where it finds none" if unknown in trace.tokens else ""
     return [
         f"The tokenizer cuts the text into the longest pieces that its vocabulary has{none}, and adds special tokens: "
         f"{write_count(cut.total, 'token')}{padding}, entries of a vocabulary of {cut.vocabulary:,}. ",

@@ -99,7 +99,7 @@ def _(scene, name):
     return Truth(values, "SMALLEST" if name == "speaks most against" else "LOWEST", parts[:-1], least)
 
 
-@oracle("orders alike", "orders partly alike", "orders apart", "order’s exception")
+@oracle("orders alike", "orders partly alike", "orders apart", "orders opposed", "order’s exception")
 def _(scene, name):
     trace, asked = scene.trace, (find_target(scene), find_rival(scene))
     parts, mask = carry(scene)[:-1], trace.model.tokenizer.mask_id
@@ -114,7 +114,9 @@ def _(scene, name):
     if name == "order’s exception":
         most = int(gaps.argmax())
         return Truth({"gap": gaps[most], "name": scene.name(tokens[most])}, "LARGEST", gaps, most)
-    assert {"orders alike": rho >= 0.6, "orders partly alike": 0.3 <= rho < 0.6, "orders apart": rho < 0.3}[name], rho
+    ends = {"alike": (0.6, 2), "partly alike": (0.3, 0.6), "apart": (-0.6 + 1e-12, 0.3), "opposed": (-2, -0.6 + 1e-12)}
+    least, most = ends[name.removeprefix("orders ")]
+    assert least <= rho < most, rho
     return Truth({"rho": rho})
 
 

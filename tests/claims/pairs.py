@@ -50,7 +50,7 @@ class Two:
                 np.asarray(t[f"classifier.probs{at.format(i)}"])
                 for t, i in zip((self.one, self.other), pair or (0, 0), strict=True)
             ]
-            return [*self.one.model.labels], *rows, None
+            return [*self.one.model.labels], *rows, pair if at else None
         if "qa_outputs" in self.one:
             return self._spans()
         if "cls.seq_relationship.probs" in self.one and all(1 in t.encoding.segments for t in (self.one, self.other)):

@@ -34,6 +34,13 @@ def _(scene, name):
     return Truth(values, relate(name), heads.ravel(), best)
 
 
+@oracle("nothing patched moves it")
+def _(scene):
+    both = name_both(scene)
+    every = [move_heads(*both), *(move_cells(*both, leaf) for leaf in OUTPUTS.values())]
+    return Truth({}, "NONE", np.concatenate([values.ravel() for values in every]))
+
+
 @oracle("patched cell most", "patched cell as much", "patched cell back")
 def _(scene, name):
     both = name_both(scene)

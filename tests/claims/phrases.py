@@ -8,7 +8,7 @@ PHRASES = {
     },
     "the beginning of a claim's sentence": {
         "compare": ["the blank is most likely ", " is most likely ", "the likeliest class is ",
-                    "the likeliest answer is ", " reads most like "],
+                    "the likeliest class of ", "the likeliest answer is ", " reads most like "],
     },
     "how the rows or lines of a picture are chosen and ordered, by a rule of the code": {
         "attention": [" largest weights each", ", of equal ones the first"],

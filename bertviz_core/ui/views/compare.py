@@ -22,6 +22,7 @@ _ASKED = {
     READING: "{token} reads most like ",
 }
 _WHICH_BLANK = "{token} is most likely "  # where there are more than one
+_WHOSE_CLASS = "the likeliest class of {token} is "  # where every token has one
 
 
 def write_headline(view: View) -> Said:
@@ -107,7 +108,9 @@ def _tell_answers(both: Both, answers: Answers) -> Said:
 
 
 def _ask(both: Both, answers: Answers) -> str:
-    """What is asked; of several blanks, which one."""
+    """What is asked; of several blanks, which one; of classes that tokens have, whose."""
+    if answers.kind == CLASS and answers.at:
+        return _WHOSE_CLASS
     return _WHICH_BLANK if answers.kind == BLANK and has_more_blanks(both) else _ASKED[answers.kind]
 
 

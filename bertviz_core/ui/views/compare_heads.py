@@ -85,7 +85,10 @@ def _tell_missing(both: Both) -> str:
     changed = [trace for trace in (both.one, both.other) if trace.changes]
     if all(np.allclose(layer.sum(axis=-1), 1, atol=1e-4) for trace in changed for layer in average_attention(trace)):
         return ""
-    return "As changed, not all attention weights sum to 1: a head that looks nowhere in one of the passes is at 50 %."
+    return (
+        "As changed, not all attention weights sum to 1. What is missing counts half: a head that looks nowhere in one "
+        "of the passes is at 50 %."
+    )
 
 
 def _make_values(heads: np.ndarray) -> Values:

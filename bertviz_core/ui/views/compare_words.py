@@ -36,7 +36,7 @@ def show_answers(view: View, both: Both) -> None:
         why = tell_answers(both.one, both.other) or "The two passes have no answer to the same question."
         st.info(escape_markdown(why), icon=":material/info:")
         return
-    named = answers.kind == READING or (answers.kind == BLANK and has_more_blanks(both))
+    named = answers.at is not None and (answers.kind != BLANK or has_more_blanks(both))
     place = f"at {_tell_place(both, answers)}" if named else ""
     says = ", ".join(filter(None, (place, _tell_divergence(answers))))
     heading = Heading(_TITLES[answers.kind], says, *_write_formula(answers))

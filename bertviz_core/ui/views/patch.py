@@ -8,12 +8,13 @@ import numpy as np
 
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, say, say_largest
 from bertviz_core.analysis.patching import OF_ATTENTION, OF_FEED_FORWARD, OF_HEADS, Patching
+from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.errors import InputError
 from bertviz_core.ui.frame.example import is_shown
 from bertviz_core.ui.frame.findings import Wanted
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.said import name_word, tell_count, tell_percent, tell_short, tell_token
-from bertviz_core.ui.views.patch_both import UNNAMED, WORDS, Both, bind_choices, read_both
+from bertviz_core.ui.views.patch_both import LIKELY, UNNAMED, WORDS, Both, bind_choices, read_both
 from bertviz_core.ui.views.patch_number import WARNINGS
 
 _ENOUGH = 0.2  # of the way, for a head to stand for the whole
@@ -60,12 +61,20 @@ def write_warning(view: View) -> str:
 
 
 def tell_question(both: Both) -> Said:
-    """What is asked of two sentences that differ in one word, or of any other two."""
+    """What is asked of two sentences that differ in one word which makes another one likely; or of any other two."""
     hidden = both.source.trace.model.tokenizer.special_tokens
-    if both.kind == WORDS and not {both.source.name, both.target.name} & {*hidden, *UNNAMED}:
+    named = not {both.source.name, both.target.name} & {*hidden, *UNNAMED}
+    if both.kind == WORDS and named and _becomes_likely(both):
         token, word = name_word(both.source.name), name_word(both.names[0 if both.restore else 1])
         return say(f"Where does {token} become {word}? ")
     return say("What carries the difference? ")
+
+
+def _becomes_likely(both: Both) -> bool:
+    """Whether the word of the pass that numbers are taken from is likely in it, and not the likeliest in the other."""
+    word = both.measure.cells[0 if both.restore else 1].at["vocab"]
+    there, here = (side.trace.recomputed(PROBS.fix(token=side.token)) for side in (both.source, both.target))
+    return bool(there[word] >= LIKELY and here.argmax() != word)
 
 
 def tell_no_way(found: Patching) -> Said:
@@ -84,6 +93,10 @@ def tell_no_way(found: Patching) -> Said:
 def tell_most(both: Both, found: Patching) -> Said:
     """The head that moves the measure farthest; where none goes far, the cell that does."""
     heads = found.moved(OF_HEADS)
+    every = np.nan_to_num(np.concatenate([heads.ravel(), *(found.moved(grid).ravel() for grid in _OF)]))
+    if not every.any():
+        form = "**No head’s and no sub-layer’s output** carries any of it"
+        return say(Claim("nothing patched moves it", form, {}, Relation.NONE, every))
     layer, head = find_farthest(heads)
     if abs(heads[layer, head]) >= _ENOUGH:
         parts = {"share": tell_percent(heads[layer, head]), "layer": tell_count(layer), "head": tell_count(head)}

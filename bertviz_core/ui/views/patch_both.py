@@ -30,7 +30,7 @@ DIRECTION, MEASURE = Key("direction", RESTORE), Key("measure", "")
 WORD, INSTEAD = Key("patch-word", ""), Key("patch-instead", "")
 _OFFERED = 8  # words of each pass
 _FEWEST = 2  # words, as one is compared with another
-_LIKELY = 0.01  # a word that neither pass finds so probable is not chosen by the rule
+LIKELY = 0.01  # a word that neither pass finds so probable is not chosen by the rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +201,7 @@ def list_words(one: Side, two: Side) -> list[int]:
     shares = [side.trace.recomputed(PROBS.fix(token=side.token)) for side in (one, two)]
     best = dict.fromkeys(i for row in shares for i in rank_top(row, _OFFERED))
     both = sorted(best, key=lambda i: -float(shares[0][i] + shares[1][i]))
-    kept = [i for i in both if max(float(row[i]) for row in shares) >= _LIKELY]
+    kept = [i for i in both if max(float(row[i]) for row in shares) >= LIKELY]
     return kept if len(kept) > 1 else both[:_FEWEST]
 
 

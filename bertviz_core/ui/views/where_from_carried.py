@@ -128,10 +128,9 @@ def tell_order(view: View) -> Said:
         return say("Of so few tokens there is no order to compare.")
     told = {"rho": tell_short(rho)}
     if rho < _PARTLY:
-        form = (
-            "**The two orders have little in common (rank correlation {rho}): do not read the left column as causes.**"
-        )
-        return say(Claim("orders apart", form, told))
+        name, how = ("opposed", "are nearly opposite") if rho <= -_ALIKE else ("apart", "have little in common")
+        form = f"**The two orders {how} (rank correlation {{rho}}): do not read the left column as causes.**"
+        return say(Claim(f"orders {name}", form, told))
     name, form = (
         ("orders alike", "Much the same order") if rho >= _ALIKE else ("orders partly alike", "Partly the same order")
     )
@@ -182,7 +181,7 @@ def _tell_receipt(view: View, question: Question, found: Attribution, before: st
     """That the parts add up, with the difference; in red, where they do not. before: what is said above it."""
     total, recorded = float(found.parts.sum()) + found.biases, question.read(view.trace)
     told = (
-        f"{write_count(len(view.trace.encoding.real), 'part')} and the biases: {format_number(total)}; "
+        f"{write_count(len(found.parts), 'part')} and the biases: {format_number(total)}; "
         f"the {name_kind(question)}: {format_number(recorded)}; difference {format_short(abs(total - recorded))}."
     )
     if abs(total - recorded) <= found.tolerance:

@@ -65,9 +65,11 @@ def _work_out_head(view: View, of: Address) -> WorkedOut:
         "rank": card.count(rank),
         "count": card.count(every.size, "head"),
     }
-    form = (
-        "What head {head} of layer {layer} writes at {token} adds **{part}** to {number}: in size number {rank} of "
-        "{count}. {from}, with {weight} of its attention, counts for as much as any."
+    form = "What head {head} of layer {layer} writes at {token} adds **{part}** to {number}: "
+    form += (
+        "in size number {rank} of {count}. {from}, with {weight} of its attention, counts for as much as any."
+        if weights.any()
+        else "all its attention weights there are 0."
     )
     return WorkedOut(
         f"Part of head {head}, layer {layer}",

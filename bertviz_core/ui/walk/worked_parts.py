@@ -185,9 +185,8 @@ def _work_out_biases(view: View, of: Address) -> WorkedOut:
         "number": Part(name_whole(trace, place.question)),
         "count": card.count(len(names), "step"),
     }
-    form = (
-        "Of {number}, **{part}** came from no token: biases of {count} and what became of them on their way, and "
-        "numbers that changes put there."
+    form = "Of {number}, **{part}** came from no token: biases of {count} and what became of them on their way" + (
+        ", and numbers that changes put there." if trace.changes else "."
     )
     return WorkedOut(
         "Part of the biases",
