@@ -128,7 +128,7 @@ def tell_order(view: View) -> Said:
         return say("Of so few tokens there is no order to compare.")
     told = {"rho": tell_short(rho)}
     if rho < _PARTLY:
-        name, how = ("opposed", "are nearly opposite") if rho <= -_ALIKE else ("apart", "have little in common")
+        name, how = ("opposed", "run against each other") if rho <= -_ALIKE else ("apart", "have little in common")
         form = f"**The two orders {how} (rank correlation {{rho}}): do not read the left column as causes.**"
         return say(Claim(f"orders {name}", form, told))
     name, form = (
