@@ -141,7 +141,7 @@ def test_as_many_parts_are_told_as_are_added_up(small):
     word = int(bv.run(bv.load_model(small), "the cat sat", pad_to=9)["cls.predictions.probs[token=7]"].argmax())
     walk = f"cls.predictions.decoder.parts[token=7,vocab={word}]"
     said = read(open_page("where_from", model=small, text="the cat sat", pad="9", token="7", walk=walk))
-    assert "9 parts and the biases: " in said and "9 parts and the biases are" in re.sub(r"\s+", " ", said)
+    assert re.findall(r"(\d+) parts and the biases", said) == ["9", "9"]
 
 
 def test_orders_that_run_against_each_other_have_more_than_little_in_common(tmp_path):
@@ -209,7 +209,7 @@ def test_of_a_head_that_looks_nowhere_no_token_counts_for_as_much_as_any(small):
     zeroed = "encoder.layer.1.attention.self.probs[head=0]:0"
     plain, nowhere = (read(open_page("where_from", **query, **says)) for says in ({}, {"changes": zeroed}))
     assert "of its attention, counts for as much as any." in plain and "weights there are 0" not in plain
-    assert "all its attention weights there are 0." in nowhere and "as much as any" not in nowhere
+    assert re.search("all its attention weights .*? there are 0[.]", nowhere) and "as much as any" not in nowhere
 
 
 def test_numbers_that_changes_put_are_told_where_there_are_changes(small):
