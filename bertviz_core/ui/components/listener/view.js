@@ -27,7 +27,7 @@ export function bringChosen() {
     const chosen = document.querySelector(selector);
     const [around, before] = [chosen?.closest(row), brought[selector]];
     if (!chosen || !around) continue;
-    const what = `${location.pathname} ${chosen.dataset.token}`;
+    const what = `${location.pathname} ${chosen.dataset.token} ${around.clientWidth}`; // of a narrower row it may be at the end
     const [own, all] = [chosen.getBoundingClientRect(), around.getBoundingClientRect()];
     const place = around.scrollLeft + own.left - all.left;
     if (before?.what === what && before.around === around && Math.abs(before.place - place) < 2) continue; // pixels are rounded as one scrolls
