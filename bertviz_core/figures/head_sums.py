@@ -14,7 +14,7 @@ from bertviz_core.figures.texts import Rich, bold, escape
 from bertviz_core.formula.numbers import format_short, write_column
 from bertviz_core.formula.steps import ATTENTION, VALUE
 
-_ROW, _HEAD = 18, 40  # pixels
+_ROW, _HEAD = 17, 40  # pixels
 _RESULTS, _WEIGHTS, _PARTS, _SHARES = (0.0, 0.1), (0.13, 0.27), (0.3, 0.68), (0.85, 1.0)  # of the chart's width
 _LENGTHS_END, _SHARES_END = 0.75, 0.838  # where the numbers before the bars end
 _DRAWN = 4, 8  # of a head's rows of the matrix, and one in so many columns

@@ -26,7 +26,7 @@ from bertviz_core.figures.texts import Rich, bold, escape
 from bertviz_core.formula.numbers import format_percent, format_short
 from bertviz_core.formula.steps import ATTENTION, VALUE
 
-ROW = 20  # pixels
+ROW = 19  # pixels
 _HEAD = 36  # pixels for the columns' names
 _FOOT = 10  # pixels below the squares
 _APART = 8  # heads whose lengths stand in one line
