@@ -178,10 +178,9 @@ def test_how_many_terms_raise_a_number(rome):
 
 def test_how_far_a_number_lies_from_the_mean(rome):
     x = rome["embeddings.sum[token=8]"].astype(np.float64)
-    far = (x[267] - x.mean()) / x.std()
-    assert f"it lies {far:.2f} standard deviations above the mean of its 384" in tell(
-        rome, "embeddings.LayerNorm[token=8,hidden=267]"
-    )
+    for i, side in ((267, "above"), (int(x.argmin()), "below")):
+        far, told = abs(x[i] - x.mean()) / x.std(), tell(rome, f"embeddings.LayerNorm[token=8,hidden={i}]")
+        assert f"it lies {far:.2f} standard deviations {side} the mean of its 384" in told
 
 
 def test_a_score_shows_the_products_that_it_comes_from(rome):

@@ -202,3 +202,9 @@ def test_where_one_word_alone_is_likely_it_is_compared_with_the_next(model):
     words = {box.label: box.value for box in at.selectbox}
     assert model.tokenizer.token(int(likely.argmax())) in {words["Word"], words["Less the word"]}
     assert words["Word"] != words["Less the word"] and "there is nothing to restore" not in at.title[0].value
+
+
+def test_tokens_matched_by_hand_are_turned_round_with_the_two_passes():
+    at = opened(**HE_SHE, pairs="0-0.2-2.5-4", walk="encoder.layer.4.output.LayerNorm.patched[token=2]")
+    at.button(key="patch-keep").click().run()
+    assert not at.exception and at.session_state["pairs"] == "0-0.2-2.4-5"

@@ -130,6 +130,14 @@ def test_what_a_model_does_not_have_is_not_explained(tmp_path):
     assert "GELU" not in {term for stop in draw(look(trace))["stops"] for term, _ in stop["plain"]}
 
 
+def test_neurons_that_are_shut_off_are_not_counted_as_above_0(tmp_path):
+    trace = bv.run(bv.load_model(random_checkpoint(tmp_path, hidden_act="relu")), "the cat sat on")
+    view = look(trace, token=2, head=(1, 0))
+    (told,) = (stop["worked"] for stop in draw(view)["stops"] if "active" in stop["worked"])
+    values = trace["encoder.layer.1.intermediate.activation[token=2]"]
+    assert 0 < told["active"] == int((values > 0).sum()) < len(values)
+
+
 def test_worked_numbers_add_up(trace):
     by_name = {stop["name"]: stop["worked"] for stop in draw(look(trace))["stops"]}
     compared, divided, collected = (by_name[name] for name in ("compare", "divide up", "collect"))

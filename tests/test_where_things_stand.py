@@ -18,7 +18,7 @@ from bertviz_core.formula.address import read_address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.views import where_from_carried
 from bertviz_core.ui.views.add_norm_sums import Ink, _draw_bars
-from bertviz_core.ui.views.layers_flow import show_rollout_of_token
+from bertviz_core.ui.views.layers_flow import _tell_starts, show_rollout_of_token
 from bertviz_core.ui.views.patch_sentences import _COLUMN, _draw_lines
 from bertviz_core.ui.views.predictions_words import _render_words
 from bertviz_core.ui.views.query_key_value import measure_fit
@@ -163,3 +163,14 @@ def test_the_row_is_marked_of_a_part_and_of_the_number_with_its_token_hidden(mon
     rows = [Carried(str(i), 0.5, f"L.carried[source={i}]", left_cell=f"L.hidden[source={i}]") for i in range(3)]
     monkeypatch.setattr(where_from_carried, "read_explained", lambda: read_address(cell))
     assert where_from_carried._find_chosen(rows) == row
+
+
+@pytest.mark.parametrize(("alike", "told"), [
+    (0, "none starts as itself"), (1, "one starts as itself"), (3, "3 start as themselves"),
+])  # fmt: skip
+def test_as_many_tokens_start_as_themselves_as_are_read_so(bundled, alike, told):
+    trace = bv.run(bundled, "the cat sat on a mat")
+    first = np.array(trace.encoding.ids)
+    first[1 + alike : -1] += 1  # behind [CLS], the last ones are read as the next entry
+    said = _tell_starts(trace, range(len(first)), first)
+    assert said == f"Of 6 tokens shown that are not special {told}. "

@@ -132,6 +132,15 @@ def test_a_first_layer_s_rollout_is_half_attention_and_half_the_token(rome):
         assert told.number == pytest.approx((mean[8, key] + (key == 8)) / 2, abs=1e-7)
 
 
+def test_a_later_layers_rollout_goes_by_way_of_the_layer_below(rome):
+    rolled = np.eye(len(rome.tokens))
+    for layer in range(3):
+        mean = rome[f"encoder.layer.{layer}.attention.self.probs"].astype(float).mean(axis=0)
+        rolled = (mean + np.eye(len(mean))) / 2 @ rolled
+        where = f"encoder.layer.{layer}.attention.self.probs.rollout[query=8,key=3]"
+        assert find_worked_out(look(rome), read_address(where)).number == pytest.approx(rolled[8, 3], abs=1e-6)
+
+
 def test_what_is_brought_is_told_with_the_weight_that_the_token_gives_and_not_with_that_given_back(rome):
     mean = rome[WEIGHTS].astype(float).mean(axis=0)
     assert format_percent(mean[8, 3]) != format_percent(mean[3, 8])
