@@ -128,6 +128,15 @@ def test_a_number_is_changed_in_the_strip_which_then_closes():
     assert at.session_state["what-if-slid"] == ""
 
 
+def test_who_types_and_presses_at_once_runs_what_was_typed():
+    cell = f"{PROBS}[head=1,query=6,key=3]"
+    at = opened(cell)
+    at.number_input(f"what-if-number-{cell}").set_value(0.25)
+    at.selectbox("what-if-scope").select("all of head 1")
+    at.button("what-if-run").click().run()  # what was typed and the press, in one message
+    assert at.session_state["changes"] == f"{PROBS}[head=1]:0.25"
+
+
 def test_a_head_has_its_rules_and_a_token_no_slider():
     assert {"what-if-rule-0", "what-if-rule-1"} <= set(list_keys(opened(f"{PROBS}[head=1]")))
     assert "what-if-run" in list_keys(opened("input_ids[token=3]"))
