@@ -24,6 +24,11 @@ def find_origins_of(trace: Trace, question: Question) -> Origins:
     return work_out_once(trace, f"origins of {question}", lambda: find_origins(trace, question))
 
 
+def count_parts(trace: Trace, parts: np.ndarray) -> int:
+    """How many tokens have a part: all that are no padding, and of padding what carries something, as to itself."""
+    return len({*trace.encoding.real, *np.flatnonzero(parts).tolist()})
+
+
 def choose_rows(parts: np.ndarray) -> list[int]:
     """The tokens that have a row of their own, in sentence order."""
     if len(parts) <= MOST_ROWS:

@@ -32,7 +32,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.walk import card
 from bertviz_core.ui.walk.card import Card, Cell, Row, Table
 from bertviz_core.ui.walk.line import Line
-from bertviz_core.ui.walk.origin import ask_hidden, find_origins_of
+from bertviz_core.ui.walk.origin import ask_hidden, count_parts, find_origins_of
 from bertviz_core.ui.walk.pictures import Piece, draw_terms, draw_waterfall
 from bertviz_core.ui.walk.worked_number import NOTE, WorkedOut
 
@@ -225,7 +225,7 @@ def _work_out_sum(view: View, of: Address) -> WorkedOut:
     number, recorded = float(found.parts.sum()) + found.biases, place.question.read(trace)
     cells = [find_part(place.question, PART, source=j) for j in range(len(names))]
     parts = {
-        "count": card.count(len(names), "part"),
+        "count": card.count(count_parts(trace, found.parts), "part"),
         "sum": Part(number, format_number),
         "recorded": Part(recorded, format_number),
         "gap": Part(abs(number - recorded), format_short),
