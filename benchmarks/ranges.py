@@ -2,6 +2,7 @@
 
     python benchmarks/ranges.py                      # both ends: resolved and installed by pip, into fresh environments
     python benchmarks/ranges.py --end oldest tests/test_trace.py     # one end, and these tests alone
+    python benchmarks/ranges.py --app --end oldest   # the installed app instead, of which a browser opens some pages
     python benchmarks/ranges.py --resolve            # only: does a fresh environment resolve, with which extra?
 
 Each environment is thrown away; with PyTorch it takes some gigabytes and minutes. The exit status is 1 where anything
@@ -14,11 +15,25 @@ import argparse
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 import venv
+from contextlib import suppress
 from pathlib import Path
+from shutil import which
+from urllib.request import urlopen
+
+from playwright.sync_api import sync_playwright
+from served import find_port
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from bertviz_core.ui.components.selectors import expand  # noqa: E402
+from tests.browser import FLAGS  # noqa: E402
+
+PAGES = ("", "attention", "where_from", "patch", "compare", "training", "learn")  # of the app, that a browser opens
+START_S, OPEN_MS = 120.0, 60_000
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 OLDEST, NEWEST = "oldest", "newest"
@@ -52,9 +67,9 @@ def run(python: Path, *words: str) -> bool:
 
 
 def install(python: Path, end: str, *more: str) -> bool:
-    """Have pip find and install one end of the library's ranges, with whatever those releases need."""
-    libraries = PROJECT["dependencies"] if end == NEWEST else pin_oldest(PROJECT["dependencies"])
-    return run(python, "pip", "install", "--quiet", *more, *libraries, *RUNNERS)
+    """Have pip find and install one end of the library's ranges and of more, with whatever those releases need."""
+    ranges = [*PROJECT["dependencies"], *more]
+    return run(python, "pip", "install", "--quiet", *(ranges if end == NEWEST else pin_oldest(ranges)), *RUNNERS)
 
 
 def resolve(extra: str) -> bool:
@@ -76,10 +91,56 @@ def check(end: str, tests: list[str]) -> bool:
         return run(python, "pytest", "--noconftest", "-p", "tests.library", *calm, *(tests or TESTS))
 
 
+def open_app(end: str) -> bool:
+    """Whether the installed app serves its pages with the releases of one end."""
+    with tempfile.TemporaryDirectory() as folder:
+        python = make_environment(Path(folder))
+        if not (install(python, end, *EXTRAS["app"]) and run(python, "pip", "install", "-q", "--no-deps", str(ROOT))):
+            return False
+        run(python, "pip", "list")
+        port = find_port()
+        command = [python.with_name("bert-explorer"), "--port", str(port), "--model", "bundled"]
+        with subprocess.Popen(command, cwd=folder) as server:
+            try:
+                return await_server(server, f"http://127.0.0.1:{port}") and open_pages(f"http://127.0.0.1:{port}")
+            finally:
+                server.terminate()
+
+
+def await_server(server: subprocess.Popen[bytes], url: str) -> bool:
+    end = time.monotonic() + START_S
+    while server.poll() is None and time.monotonic() < end:
+        with suppress(OSError), urlopen(f"{url}/_stcore/health"):
+            return True
+        time.sleep(0.5)
+    return False
+
+
+def open_pages(url: str) -> bool:
+    """Whether each page comes, and none with a traceback; prints their headlines."""
+    well = True
+    with sync_playwright() as tool:
+        browser = tool.chromium.launch(executable_path=which("chromium"), args=FLAGS)
+        page = browser.new_page()
+        for name in PAGES:
+            page.goto(f"{url}/{name}")
+            page.locator("h1").first.wait_for(timeout=OPEN_MS)
+            page.locator(expand(":--at-rest")).wait_for(timeout=OPEN_MS)
+            broken = page.locator(expand(":--exception")).count()
+            print(
+                f"{name or 'first page':12s}{'BROKEN ' * bool(broken)}{page.locator('h1').first.inner_text()}",
+                flush=True,
+            )
+            well &= not broken
+        browser.close()
+    return well
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--end", choices=(OLDEST, NEWEST), action="append", help="(both)")
     parser.add_argument("--resolve", action="store_true")
+    parser.add_argument("--app", action="store_true")
     parser.add_argument("tests", nargs="*")
     asked = parser.parse_args()
     if asked.resolve:
@@ -89,7 +150,8 @@ def main() -> int:
             sep="\n",
         )
     else:
-        found = {end: check(end, asked.tests) for end in asked.end or (OLDEST, NEWEST)}
+        ends = asked.end or (OLDEST, NEWEST)
+        found = {end: open_app(end) if asked.app else check(end, asked.tests) for end in ends}
         print(*(f"{end:10s}{'passes' if well else 'FAILS'}" for end, well in found.items()), sep="\n")
     return 0 if all(found.values()) else 1
 
