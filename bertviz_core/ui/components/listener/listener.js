@@ -39,7 +39,7 @@ const SAYING = [...Object.keys(SENT), "save", "copy", "skip", "write", "run", "m
 const GOING_ON = ["pointerdown", "wheel", "touchmove", "keydown"]; // by hand
 const PRESSED = "button, a, input, select, textarea, label, summary";
 const OVER = `[role="dialog"], [role="alertdialog"], [role="menu"], :popover-open, dialog[open]`;
-const SCROLLED = `${PARTS["formula-display"]}, .bv-symbols, [class*="st-key-formula-line-"] > *, ${PARTS["vertical-block"]}:has(> [class*="st-key-chart-"])`;
+const SCROLLED = `${PARTS["formula-display"]}, .bv-symbols, [class*="st-key-formula-line-"] > *, [class*="st-key-chart-"], ${PARTS["vertical-block"]}:has(> [class*="st-key-chart-"])`;
 const EDITOR = ".st-key-editor button";
 const SHARE = ".st-key-share button";
 const PAGES = '.st-key-bar [class*="st-key-menu-"] button';
