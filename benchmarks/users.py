@@ -153,7 +153,8 @@ class User:
         talk = self._talk
         page = next((name for name, key in talk.names.items() if key == talk.page), "")
         texts = talk.list_texts()
-        complete = not any(WAITS in text for text in texts)  # what is worked out meanwhile may be there by then
+        # What is worked out meanwhile may be there by then, and an open menu of pages is not.
+        complete = not self._going and not any(WAITS in text for text in texts)
         self._seen = page, talk.query, texts if complete else []
 
     async def _come_back(self, since: float) -> ClientConnection:
