@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import streamlit as st
 
@@ -168,8 +168,9 @@ def take_turn() -> AbstractContextManager[None]:
 def work_out_once(trace: Trace, name: str, make: Callable[[], T]) -> T:
     """What is read out of a trace by costly work and remembered, as `remember` says: in a turn, which who asks for what
     is known already does not wait for."""
-    if recall(trace, name) is not None:
-        return remember(trace, name, make)
+    known = recall(trace, name)
+    if known is not None:
+        return cast(T, known)
     with take_turn():
         return remember(trace, name, make)
 
