@@ -11,6 +11,7 @@ import io
 import json
 import logging
 import re
+import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -62,19 +63,24 @@ Life = Callable[[Any], AbstractAsyncContextManager[None]]  # of an app: begun as
 
 class Serving:
     """What answers a class in a process. make: opens the store, when it is first asked for; alone: whether the server
-    is for this machine alone, so that no phone reaches it.
+    is for this machine alone, so that no phone reaches it; clock: seconds, by which too many requests are known.
     """
 
-    def __init__(self, make: Callable[[], Rooms] = open_rooms, alone: bool = False) -> None:
+    def __init__(
+        self,
+        make: Callable[[], Rooms] = open_rooms,
+        alone: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._make, self._alone = make, alone
         self._rooms: Rooms | None = None
         self._thread = ThreadPoolExecutor(1, "rooms")  # the database has one connection
         self._follower = Follower(self._call)
-        self._tried = Pace(per_second=_TRIED_A_SECOND, burst=_TRIED_AT_ONCE)
+        self._tried = Pace(clock, per_second=_TRIED_A_SECOND, burst=_TRIED_AT_ONCE)
         self._known = OrderedDict[tuple[str, str], None]()  # the codes that were right, by the address of who said so
-        self._answers = Pace(per_second=_ANSWERS_A_SECOND, burst=_ANSWERS_AT_ONCE)
-        self._codes = Pace(per_second=_CODES_A_SECOND, burst=_CODES_AT_ONCE)
-        self._entries = Pace(per_second=_ENTRIES_A_SECOND, burst=_ENTRIES_AT_ONCE)
+        self._answers = Pace(clock, per_second=_ANSWERS_A_SECOND, burst=_ANSWERS_AT_ONCE)
+        self._codes = Pace(clock, per_second=_CODES_A_SECOND, burst=_CODES_AT_ONCE)
+        self._entries = Pace(clock, per_second=_ENTRIES_A_SECOND, burst=_ENTRIES_AT_ONCE)
 
     def list_routes(self, base: str = "") -> list[BaseRoute]:
         """base: the path below which the app is served."""

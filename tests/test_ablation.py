@@ -19,11 +19,11 @@ from bertviz_core.analysis.ablation import (
 )
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.changes import take_changes
-from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.panels.head_maps import read_heads
 from bertviz_core.ui.views.heads_ablation import ask_worth, measure_worth
 from bertviz_core.ui.views.heads_worth import list_marks
 from tests.factory import random_checkpoint
+from tests.settling import settle
 
 APP = str(Path(__file__).parent.parent / "app.py")
 PAIR = ("The cat sat on the mat.", "Do as Romans do in Rome.")
@@ -140,7 +140,7 @@ def open_heads(**query):
     at.query_params.update({"text": "the [MASK]", "layer": "1", "head": "8", **query})
     at.run()
     at.switch_page("pages/heads.py").run()
-    assert not at.exception and get_findings().settle(60)
+    assert not at.exception and settle()
     return at.run()
 
 

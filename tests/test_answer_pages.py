@@ -18,10 +18,10 @@ from bertviz_core.sharing.findings import Found
 from bertviz_core.ui.frame import place
 from bertviz_core.ui.frame.controls import PAIR
 from bertviz_core.ui.frame.labels import escape_markdown
-from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.frame.view import Selection
 from bertviz_core.ui.views import sentence_verdict
 from tests.factory import random_checkpoint
+from tests.settling import settle
 
 APP = str(Path(__file__).parent.parent / "app.py")
 MASK = 8
@@ -194,7 +194,7 @@ def test_the_heads_page_opens_at_the_head_that_its_headline_names(rome, monkeypa
     shares = [[run_without(rome, layer, head) for head in range(12)] for layer in range(6)]
     most = np.unravel_index(np.argmin(shares), (6, 12))
     opened("heads")
-    assert get_findings().settle(60)
+    assert settle()
     assert place.choose_place(rome, "heads")[0] == Selection(*most, MASK)
     usual = open_head(rome, MASK)
     assert (

@@ -10,8 +10,8 @@ from PIL import Image
 
 import bertviz_core as bv
 from bertviz_core.tracing.rewrites import Rule
-from bertviz_core.ui.frame.resources import get_findings
 from tests.factory import random_checkpoint
+from tests.settling import settle
 from tests.test_attention_pages import opened
 
 BUTTON = re.compile(
@@ -48,7 +48,7 @@ def test_every_head_of_the_layer_is_a_button_with_its_own_weights():
 
 def test_under_each_map_stands_what_the_head_is_worth_to_the_answer(bundled):
     opened("attention", text=ROME, layer="5", token="8")
-    assert get_findings().settle(60)
+    assert settle()
     at = opened("attention", text=ROME, layer="5", token="8")
     (body,) = (each.proto.body for each in at.get("html") if '<div class="bv-layer-heads' in each.proto.body)
     found = [float(text.replace("\N{MINUS SIGN}", "-")) for text in re.findall(r"<small>([^<]*)</small>", body)]
@@ -67,7 +67,7 @@ def test_where_no_head_is_worth_much_the_unit_is_a_smaller_one(bundled):
     changes = {"cls.predictions.decoder": Rule("scale=0.01")}  # all words are nearly alike
     asked = {"text": ROME, "layer": "5", "token": "8", "changes": "cls.predictions.decoder:scale=0.01"}
     opened("attention", **asked)
-    assert get_findings().settle(60)
+    assert settle()
     at = opened("attention", **asked)
     (body,) = (each.proto.body for each in at.get("html") if '<div class="bv-layer-heads' in each.proto.body)
     found = [float(text.replace("\N{MINUS SIGN}", "-")) for text in re.findall(r"<small>([^<]*)</small>", body)]

@@ -3,9 +3,9 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.frame.site import PAGES
 from tests.often import seldom
+from tests.settling import settle
 from tests.test_pages import APP
 
 WATCH_WIDTHS = """
@@ -25,7 +25,7 @@ def test_the_place_is_kept_where_a_page_has_a_number_of_its_own(info):
     at = AppTest.from_file(APP, default_timeout=60).run()
     at.switch_page(f"pages/{info.name}.py").run()
     if info.name == "patch":  # its number is one of those that are worked out meanwhile
-        assert get_findings().settle(60)
+        assert settle()
         at = AppTest.from_file(APP, default_timeout=60).run()
         at.switch_page("pages/patch.py").run()
     assert ("page-number" in at.session_state) == info.explains

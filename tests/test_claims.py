@@ -17,7 +17,6 @@ from bertviz_core.sharing.findings import Found
 from bertviz_core.ui import panels, views
 from bertviz_core.ui.frame import site
 from bertviz_core.ui.frame.findings import Wanted
-from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.views import heads_numbers
 from tests.claims import answers, captions, inside, origins, pairs, patches, rare  # noqa: F401 - they register oracles
 from tests.claims.phrases import ELSEWHERE, PHRASES
@@ -25,6 +24,7 @@ from tests.claims.states import PLACES, enter, list_states
 from tests.claims.truths import ORACLES, Scene, find_faults
 from tests.claims.wording import find_slips
 from tests.factory import random_checkpoint
+from tests.settling import settle
 
 SEED = 3
 LOOK, RECALL = Wanted.look, Wanted.recall
@@ -138,7 +138,7 @@ def know(monkeypatch, settled):
     def look(asked):
         found = LOOK(asked) if settled else RECALL(asked) or Found()
         if settled and not found.over:
-            assert get_findings().settle(60)
+            assert settle()
             found = LOOK(asked)
         return found
 

@@ -28,11 +28,11 @@ from bertviz_core.analysis.feed_forward import (
 )
 from bertviz_core.analysis.walk import sample_function
 from bertviz_core.sharing.findings import Findings, Found
-from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.frame.view import Selection
 from bertviz_core.ui.views.feed_forward import write_headline
 from tests.derived.reading import find_numbers
 from tests.factory import random_checkpoint
+from tests.settling import settle
 
 
 @pytest.fixture(scope="module")
@@ -203,7 +203,7 @@ def open_neurons(**query):
     at = AppTest.from_file(str(Path(__file__).parent.parent / "app.py"), default_timeout=60)
     at.query_params.update({"layer": "2", "token": "8", **query})
     at.run().switch_page("pages/feed_forward.py").run()
-    assert get_findings().settle(60)
+    assert settle()
     at.run()
     assert not at.exception
     return at

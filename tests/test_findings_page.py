@@ -8,7 +8,7 @@ import bertviz_core as bv
 from bertviz_core.sharing import findings
 from bertviz_core.tracing.identity import name_pass
 from bertviz_core.ui.frame import findings as page
-from bertviz_core.ui.frame.resources import get_findings
+from tests.settling import settle
 
 APP = str(Path(__file__).parent.parent / "app.py")
 LONG = 30  # seconds after which a test is stuck
@@ -30,7 +30,7 @@ def test_a_page_shows_the_places_at_once_and_later_what_was_found():
     at.run()
     at.switch_page("pages/heads.py").run()
     assert not at.exception and "zeroed in turn" in at.title[0].value
-    assert get_findings().settle(LONG)
+    assert settle(LONG)
     at.run()
     assert not at.exception and "falls from" in at.title[0].value
 
@@ -45,7 +45,7 @@ def test_a_finding_that_fails_is_told_in_its_place(monkeypatch):
     at.query_params.update({"text": "a finding that [MASK]"})
     at.run()
     at.switch_page("pages/heads.py").run()
-    assert get_findings().settle(LONG)
+    assert settle(LONG)
     at.run()
     assert not at.exception and any("no room for this one" in caption.value for caption in at.caption)
 

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 import bertviz_core as bv
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.sharing.findings import Findings, Found
-from bertviz_core.ui.frame.resources import get_findings
+from tests.settling import settle
 
 ROOT = Path(__file__).parent.parent
 
@@ -90,7 +90,7 @@ def test_the_headline_tells_what_is_guessed_where_a_word_is_hidden(rome):
 
 def test_every_token_is_guessed_without_being_asked_for(rome):
     at = opened("tokenization", text="the cat sat")
-    assert get_findings().settle(60)
+    assert settle()
     cards = cut_cards(checked(at.run()))
     guesses = [re.search(r"<b>(.*?)</b>.*</i>([\d.]+)", card) for card in cards]
     assert [guess is not None for guess in guesses] == [False, True, True, True, False]

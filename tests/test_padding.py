@@ -14,9 +14,9 @@ from bertviz_core.analysis.what_if import list_moved, measure_moved
 from bertviz_core.formula.address import Address
 from bertviz_core.ui.frame.labels import tell_padding
 from bertviz_core.ui.frame.pages_menu import count
-from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.frame.site import PAGES
 from tests.canvas import look
+from tests.settling import settle
 from tests.test_pages import APP
 
 BIRD = "The early bird catches the [MASK]."
@@ -46,7 +46,7 @@ def opened(page, **query):
     at.switch_page(f"pages/{page}.py").run()
     at.session_state["open"] = "all"
     at.run()
-    assert get_findings().settle(60)  # what is worked out meanwhile is said to its end
+    assert settle()  # what is worked out meanwhile is said to its end
     at.run()
     assert not at.exception and not at.error, page
     return at

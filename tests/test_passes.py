@@ -14,9 +14,10 @@ from bertviz_core.analysis.hiding import measure_hidden
 from bertviz_core.formula.address import parse
 from bertviz_core.learning.hosted import Hosted
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame.resources import get_findings, get_line, get_queue, get_store, take_turn
+from bertviz_core.ui.frame.resources import get_line, get_queue, get_store, take_turn
 from bertviz_core.ui.frame.site import PAGES
 from tests.often import often
+from tests.settling import settle
 from tests.test_pages import APP
 
 NAMES = [info.name for info in PAGES]
@@ -69,7 +70,7 @@ def test_no_page_makes_a_pass_without_a_turn(page, watched):
     text = f"{SENTENCE} {NAMES.index(page)}"
     opened(page, text=text, changes="encoder.layer.1.attention.self.probs[head=2]:0")
     least = {"tokenization": 7, "story": 7, "heads": 3, "documents": 3}.get(page, 2)  # the two that are compared
-    assert get_findings().settle(60)
+    assert settle()
     assert watched.made >= least and watched.loose == []
 
 

@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
 from bertviz_core.formula.address import read_address
-from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.views.patch_number import read_patch
 from tests.factory import random_checkpoint
+from tests.settling import settle
 
 APP = str(Path(__file__).parents[1] / "app.py")
 DOCTOR, NURSE = (f"The {who} said that [MASK] was late." for who in ("doctor", "nurse"))
@@ -28,7 +28,7 @@ def model():
 def opened(**query):
     """The page once all that it works out is known."""
     visit(**query)
-    assert get_findings().settle(60)
+    assert settle()
     return visit(**query)
 
 

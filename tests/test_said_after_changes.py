@@ -8,7 +8,7 @@ import pytest
 
 import bertviz_core as bv
 from bertviz_core.analysis.add_norm import follow_direct_path
-from bertviz_core.ui.frame.resources import get_findings
+from tests.settling import settle
 from tests.test_put import RED, opened, read, tell
 
 SNOW = "Snow fell on the old bridge."
@@ -338,7 +338,7 @@ def test_the_window_over_a_tensor_ends_where_the_tensor_does():
 def test_a_departure_alone_is_compared_with_the_pass_without_changes():
     def read(changes):
         at = opened("documents", changes, text=SNOW, token="5")
-        assert get_findings().settle(60)
+        assert settle()
         at.run()
         return [each.proto.body for each in at.get("html") if 'aria-label="The departures"' in each.proto.body]
 

@@ -14,10 +14,10 @@ from bertviz_core.lessons.handout import Handout, write_handout
 from bertviz_core.lessons.marking import fill, tell_right, work_out
 from bertviz_core.lessons.scene import Scene
 from bertviz_core.tracing.rewrites import Rule
-from bertviz_core.ui.frame.resources import get_findings
 from tests.factory import random_checkpoint
 from tests.lessons.test_handout import read_sheets
 from tests.menus import code_open, read_plain  # noqa: F401 - opened for the whole module
+from tests.settling import settle
 from tests.test_put import opened, read, tell
 from tests.test_said_of_a_part import read_html
 
@@ -237,5 +237,5 @@ def test_the_first_stop_says_what_becomes_of_a_word_of_which_no_piece_fits(bundl
 @pytest.mark.parametrize(("says", "told"), [({"mask": "1"}, "changes or hidden tokens"), ({}, "changes ")])
 def test_other_pairs_are_said_to_run_without_what_is_hidden(says, told):
     at = opened("sentence", {}, "Rain fell.", pair="It was cold.", layer="0", head="0", **says)
-    get_findings().settle(60)
+    settle()
     assert f"6 passes, without {told}" in " ".join(read_html(at.run())) + " "

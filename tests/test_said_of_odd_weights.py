@@ -10,10 +10,10 @@ from safetensors.torch import load_file, save_file
 import bertviz_core as bv
 from bertviz_core.analysis.heads import are_shares, find_roles, has_shares, summarize
 from bertviz_core.formula.numbers import format_short
-from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.panels.looks import tell_hardest
 from bertviz_core.ui.panels.worked import write_cosine
 from tests.factory import random_checkpoint
+from tests.settling import settle
 from tests.test_put import opened
 from tests.test_said_after_changes import read_all
 
@@ -205,7 +205,7 @@ def test_a_model_of_one_head_in_one_layer_has_one_head_and_its_layer_is_used_onc
     for page in ("attention_output", "formulas", "heads", "query_key_value"):
         at = opened(page, {}, **place)
         if page == "heads":
-            get_findings().settle(60)
+            settle()
             at.run()
         text = "\n".join([read_all(at), *(fold.label for fold in at.expander)])
         wrong = re.findall(r"(?:[Aa]ll |of |^|>|\*)1 (?:heads|layers)\b|\b1 (?:times|passes)\b", text)
@@ -267,7 +267,7 @@ def test_of_a_vector_of_length_0_documents_give_no_cosine(tmp_path, monkeypatch)
     save_file(tensors, file, {"format": "pt"})
     monkeypatch.setenv("BERTVIZ_MODELS", str(tmp_path))
     at = opened("documents", {}, "the cat sat", layer="1", head="0", token="2")
-    assert get_findings().settle(60)
+    assert settle()
     text = read_all(at.run())
     assert "A vector of “cat” has length 0 after the last layer, and so no cosine" in at.title[0].value
     assert not re.search(r"\bnan\b|cosine \*\*0\.0000|>0\.00<|at \*\*–", text)

@@ -10,8 +10,8 @@ from bertviz_core.analysis.canvas import Spot, choose_rows
 from bertviz_core.formula.address import parse
 from bertviz_core.sharing import findings
 from bertviz_core.showing.canvas_stops import list_stops
-from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.walk.templates.ranks import tell_match, tell_rank
+from tests.settling import settle
 from tests.test_put import opened
 from tests.test_said_after_changes import read_all
 
@@ -30,7 +30,7 @@ def patience(monkeypatch):
 def show(page, changes, **query):
     at = opened(page, changes, **query)
     if page in ("heads", "tokenization", "story"):
-        assert get_findings().settle(120)
+        assert settle(120)
         at.run()
     return read_all(at)
 

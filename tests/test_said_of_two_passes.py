@@ -11,11 +11,11 @@ from streamlit.testing.v1 import AppTest
 import bertviz_core as bv
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.tracing.matching import match_tokens
-from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.views.patch import tell_question
 from bertviz_core.ui.views.patch_both import LOGIT, WORDS
 from bertviz_core.ui.views.patch_grids import tell_moves
 from tests.factory import random_checkpoint
+from tests.settling import settle
 from tests.small_pass import load_small_model
 from tests.test_pages import APP
 
@@ -33,7 +33,7 @@ def open_page(page, **query):
         at = AppTest.from_file(APP, default_timeout=60)
         at.query_params.update(query)
         at.switch_page(f"pages/{page}.py").run()
-        assert not at.exception and get_findings().settle(60)
+        assert not at.exception and settle()
     return at
 
 

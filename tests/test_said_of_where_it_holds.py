@@ -10,12 +10,12 @@ from bertviz_core.analysis.naming import NOUNS
 from bertviz_core.formula.address import read_address
 from bertviz_core.formula.numbers import format_number, write_fixed
 from bertviz_core.ui.frame.labels import escape_markdown
-from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.panels.put import tell_way
 from bertviz_core.ui.views.heads import _write_reason
 from bertviz_core.ui.views.layers_flow import _make_origin
 from tests.canvas import look
 from tests.factory import random_checkpoint
+from tests.settling import settle
 from tests.test_drawer_said import open_drawer
 from tests.test_put import opened, tell
 from tests.test_said_after_changes import read_all
@@ -99,7 +99,7 @@ WORDS = "In words and in the formula: after your change."
 
 def test_what_no_change_reaches_is_not_said_to_be_after_it():
     shown = {page: opened(page, CUT, show="Difference") for page in ("parameters", "notation", "embeddings", "layers")}
-    assert get_findings().settle(120)
+    assert settle(120)
     for page, at in shown.items():
         after = [each.value for each in at.caption if each.value.startswith(WORDS)]
         of_tables = [each for each in after if "Rows are positions" in each or "of direct neighbours" in each]

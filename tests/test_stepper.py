@@ -9,10 +9,10 @@ from streamlit.testing.v1 import AppTest
 import bertviz_core as bv
 from bertviz_core.analysis.canvas import Spot
 from bertviz_core.showing.canvas_stops import STOPS, list_stops
-from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.frame.site import PAGES
 from bertviz_core.ui.frame.stepper import UNUSED, WHOLE
 from tests.often import often
+from tests.settling import settle
 
 APP = str(Path(__file__).parents[1] / "app.py")
 TEXT = "The old man sat [MASK] rome."
@@ -28,7 +28,7 @@ def read_page(name, **place):
     at.switch_page(f"pages/{name}.py")
     at.query_params.update(asked)
     at.run()
-    assert get_findings().settle(60)  # what is worked out meanwhile is compared when it is done
+    assert settle()  # what is worked out meanwhile is compared when it is done
     at.run()
     assert not at.exception
     return list(list_drawn(at.main))

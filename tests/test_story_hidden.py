@@ -14,9 +14,9 @@ from bertviz_core.formula.address import parse
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.texts import name_token
 from bertviz_core.sharing.findings import Findings, Found
-from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.views.story_hidden import _tell_hidden, _tell_marked, tell_change
 from bertviz_core.ui.views.story_way import Story
+from tests.settling import settle
 from tests.test_pages import APP
 
 ROME = "When in Rome, do as the [MASK] do."
@@ -28,7 +28,7 @@ def opened(**query):
     at.query_params.update(query)
     at.run()
     at.switch_page("pages/story.py").run()
-    assert get_findings().settle(60)
+    assert settle()
     at.run()
     assert not at.exception and not at.error
     return at

@@ -12,8 +12,8 @@ from bertviz_core.analysis.strengths import STEPS, scale, try_strengths
 from bertviz_core.formula.address import parse
 from bertviz_core.programs.config import ACTIVATIONS
 from bertviz_core.tracing.changes import RULES, read_changes
-from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.frame.strip import _list_answer
+from tests.settling import settle
 
 APP = str(Path(__file__).parent.parent / "app.py")
 PROBS = "encoder.layer.2.attention.self.probs"
@@ -113,7 +113,7 @@ def list_keys(at):
 def test_a_number_is_changed_in_the_strip_which_then_closes():
     cell = f"{PROBS}[head=1,query=6,key=3]"
     at = opened(cell)
-    assert get_findings().settle(60)
+    assert settle()
     assert at.selectbox("what-if-scope").options == [
         "this number",
         "all of head 1, query 6",

@@ -16,9 +16,9 @@ from streamlit.testing.v1 import AppTest
 import bertviz_core as bv
 from bertviz_core.learning import Hosted, presence
 from bertviz_core.ui.frame import site
-from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.views.training_told import find_largest, name_length, name_loss, name_term
 from tests.menus import open_menus
+from tests.settling import settle
 
 ROOT = Path(__file__).parents[1]
 APP = str(ROOT / "app.py")
@@ -180,7 +180,7 @@ def test_reset_leaves_nothing_and_the_same_steps_come_again():
 
 def test_what_start_will_do_is_shown_before_and_comes_so():
     at = opened(passes="2", texts="The cat sat.\nA dog sat there.")
-    assert get_findings().settle(60)
+    assert settle()
     at.run()
     run, charts = at.session_state["training-run"], read_charts(at)
     ahead = run.ahead

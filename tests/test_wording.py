@@ -9,11 +9,11 @@ from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
 from bertviz_core.ui.frame.pages_menu import count
-from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.frame.site import PAGES
 from tests.canvas import look
 from tests.claims.wording import find_miscounts, find_slips
 from tests.factory import random_checkpoint
+from tests.settling import settle
 from tests.test_pages import APP
 
 RECORDS = sorted((Path(__file__).parent / "recorded").glob("*.txt"))
@@ -58,7 +58,7 @@ def test_where_there_is_one_of_each_no_page_says_many(tmp_path, kind):
     found = set()
     for info in PAGES:
         at.switch_page(f"pages/{info.name}.py").run()
-        get_findings().settle(60)
+        settle()
         at.run()
         assert not at.exception
         said = [each.value for each in (*at.caption, *at.title)]

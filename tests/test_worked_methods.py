@@ -13,13 +13,13 @@ from bertviz_core.formula.address import read_address
 from bertviz_core.formula.markup import write_html
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.ui.frame import resources
-from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.views.where_from_methods import find_cells, list_amounts
 from bertviz_core.ui.walk.card import render_table
 from bertviz_core.ui.walk.origin import ask_hidden, ask_methods, find_origins_of
 from bertviz_core.ui.walk.worked_number import UnfinishedError
 from bertviz_core.ui.walk.worked_out import find_worked_out
 from tests.canvas import look
+from tests.settling import settle
 from tests.test_value_weighted import weigh_by_hand
 from tests.worked import calculate, find_chains
 
@@ -44,7 +44,7 @@ def state(request, rome):
     asked = [ask_methods(trace, question), ask_hidden(trace, question, find_origins_of(trace, question).parts.parts)]
     for each in asked:
         each.look()
-        assert get_findings().settle(60)
+        assert settle()
     return trace, question, asked[0].look().value
 
 
@@ -154,7 +154,7 @@ def test_gradients_that_are_not_known_yet_are_asked_for_again(rome):
     where = read_address(LOGIT.replace("[", ".integrated[").replace("]", ",source=9]"))
     with pytest.raises(UnfinishedError):
         find_worked_out(look(fresh), where)
-    assert get_findings().settle(60)
+    assert settle()
     expected = bv.attribute(fresh, LOGIT, method="gradients").parts[9]
     assert find_worked_out(look(fresh), where).number == pytest.approx(expected, abs=1e-9)
 

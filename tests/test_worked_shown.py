@@ -6,9 +6,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.formula.address import read_address
-from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.views.patch_number import PATCHED
 from bertviz_core.ui.walk import worked_out
+from tests.settling import settle
 
 APP = str(Path(__file__).parents[1] / "app.py")
 ROME = {"text": "When in Rome, do as the [MASK] do.", "token": "8"}
@@ -44,7 +44,7 @@ SHOWN = {
 def test_a_number_that_no_step_computes_is_worked_out_in_the_drawer(cell):
     page, asked = SHOWN[cell]
     visit(page, cell, **asked)
-    assert get_findings().settle(60)  # what is worked out meanwhile
+    assert settle()  # what is worked out meanwhile
     at = visit(page, cell, **asked)
     (shown,) = (each.proto.body for each in at.get("html") if '<p class="bv-line"' in each.proto.body)
     assert "</i>" in shown, "its formula in letters"

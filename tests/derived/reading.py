@@ -17,11 +17,11 @@ import streamlit
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.sharing import findings
-from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.frame.site import PAGES
 from bertviz_core.ui.views import training_run
 from bertviz_core.ui.walk.explain import write_text
 from tests.menus import open_menus
+from tests.settling import settle
 
 APP = str(Path(__file__).parents[2] / "app.py")
 _AWAITED = (
@@ -247,7 +247,7 @@ def open_pages(query: dict[str, str], pages=None, keep: bool = False):
         for name in [info.name for info in PAGES] if pages is None else pages:
             at.switch_page(f"pages/{name}.py").run()
             if name in _AWAITED:
-                assert get_findings().settle(LONG)
+                assert settle(LONG)
                 at.run()
             assert not at.exception, (name, [one.value for one in at.exception])
             for panel in read_page(name, at.main):

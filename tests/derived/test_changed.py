@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.panels.head_maps import read_heads
 from bertviz_core.ui.views.heads_ablation import ask_worth, measure_worth
 from bertviz_core.ui.views.heads_worth import list_marks
@@ -15,6 +14,7 @@ from tests.derived.heads import zero_heads
 from tests.derived.reading import find_numbers, open_pages, read_html
 from tests.derived.truth import Scene, best, softmax
 from tests.factory import VOCABULARY, random_checkpoint
+from tests.settling import settle
 
 pytestmark = pytest.mark.xdist_group("derived: changed")
 LAYER, HEAD, TOKEN, SWAPPED, WORD = 1, 2, 5, 2, 64
@@ -97,7 +97,7 @@ def test_how_far_a_tensor_moved(swapped, page, address):
 
 def test_every_head_zeroed_on_the_map():
     shown, at = open_pages(ASKED, ["heads"], keep=True)
-    assert get_findings().settle(60)
+    assert settle()
     at.run()
     scene = Scene(shown, ASKED)
     probs = softmax(scene.hf_run.prediction_logits[0, TOKEN].double().numpy())

@@ -15,12 +15,12 @@ from streamlit.testing.v1 import AppTest
 import bertviz_core as bv
 from bertviz_core.programs import DOCUMENT_PROGRAMS
 from bertviz_core.ui.frame.labels import escape_markdown
-from bertviz_core.ui.frame.resources import get_findings
 from bertviz_core.ui.frame.site import PAGES
 from tests.derived.reading import LONG, take_time
 from tests.factory import random_checkpoint
 from tests.menus import open_menus
 from tests.recorded.writing import write
+from tests.settling import settle
 from tests.test_explain import random_cell
 
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -108,7 +108,7 @@ def _visit(scene: Scene, model: str) -> Iterator[str]:
     yield from write(_find(at.main, "frame"))
     for page in scene.pages:
         at.switch_page(f"pages/{page}.py").run()
-        if get_findings().settle(LONG):
+        if settle(LONG):
             at.run()
         assert not at.exception, (page, [one.value for one in at.exception])
         yield f"== page {page}"
