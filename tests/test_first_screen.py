@@ -79,6 +79,32 @@ def test_the_map_lights_the_stages_that_are_in_view(chromium, server):
         app.page.wait_for_function(f"() => ({LIT})().length === 0")
 
 
+# Of the numbers in cells that are seen: how far each is narrower than its cell, of all maps.
+IN_CELLS = expand("""() => [...document.querySelectorAll(':--plot')].flatMap(plot => {
+    const wide = Math.abs(plot._fullLayout.xaxis.c2p(1) - plot._fullLayout.xaxis.c2p(0));
+    return [...plot.querySelectorAll('.annotation text')].filter(text => plot._fullLayout.annotations[
+        text.closest('.annotation').dataset.index].name === 'in-cell' && getComputedStyle(text).visibility !== 'hidden')
+        .map(text => wide - text.getBoundingClientRect().width);
+})""")
+
+
+@pytest.mark.parametrize(
+    ("text", "instead", "all_seen"),
+    [
+        ("The doctor said that [MASK] was late.", "The nurse said that [MASK] was late.", True),
+        ("The doctor said that [MASK] was late for lunch, as every day of the week.",
+         "The nurse said that [MASK] was late for lunch, as every day of the week.", False),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_numbers_stand_in_the_cells_of_grids_where_they_have_room(chromium, server, size, text, instead, all_seen):
+    with visit(chromium, server, size) as app:
+        app.open("patch", text=text, **{"with": instead, "patch-word": "he", "patch-instead": "she"})
+        app.find(':--plot .annotation[data-index="5"]').first.wait_for(state="attached")
+        spare = app.page.evaluate(IN_CELLS)
+        assert min(spare) >= 0 and (len(spare) > 15) is all_seen
+
+
 @pytest.mark.parametrize("page", ["query_key_value", seldom("attention_output")])
 def test_a_headline_has_two_lines_on_a_phone_and_all_of_it_once_it_is_touched(chromium, server, page):
     with visit(chromium, server, PHONE) as app:

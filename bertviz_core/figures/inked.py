@@ -15,6 +15,7 @@ from bertviz_core.figures.texts import Rich
 from bertviz_core.figures.tints import choose_ink, mix
 
 Spec = dict[str, Any]
+IN_CELL = "in-cell"  # the name of such a text, which the browser leaves out where cells are narrower (plotly_inside.js)
 WRITTEN: Spec = {"texttemplate": Rich("%{text}")}  # of a heat map whose `text` stands in its cells
 
 
@@ -46,6 +47,7 @@ def _list_texts(trace: Mapping[str, Any]) -> Iterator[Spec]:
             if text and np.isfinite(number):
                 back = _find_color(scale, (number - low) / ((high - low) or 1.0))
                 yield {
+                    "name": IN_CELL,
                     "text": text,
                     "x": trace["x0"] + column * trace["dx"],
                     "y": trace["y0"] + row * trace["dy"],

@@ -17,7 +17,7 @@ from bertviz_core.formula.numbers import format_short, write_fixed
 
 LEAST = 0.05  # of the way, for its number to be written
 _SLANT = 0.72  # how much of a letter a slanted word needs in height
-_CELLS, _PERCENT_LONG = 310, 3  # pixels across the cells of a grid, at least; letters of most percentages
+_CELLS = 230  # pixels across the cells of a grid, at least: of three beside each other, or of one on a phone
 _APART = 16  # pixels from one slanted word to the next
 _LINE = 14  # pixels from one name of a line to the next
 _NEAR = 0.3  # of the axis: marks between which there is no room for two names
@@ -55,9 +55,6 @@ def draw_grid(
     What is not known has no cell.
     """
     texts = [[write_moved(x, of_way) if abs(x) >= LEAST * end else "" for x in line] for line in values]
-    longest = _PERCENT_LONG if of_way else max((len(text) for line in texts for text in line), default=0)
-    if len(columns) * longest * LETTER > _CELLS:
-        texts = [[""] * len(columns) for _ in rows]
     chart = draw_heatmap(
         values,
         Side("", ticks or rows),

@@ -141,3 +141,22 @@ test("a map of weights rings the weight of the pair whose score is explained, an
   assert.deepEqual(rings("r[head=1,query=2,key=1]"), own);
   assert.deepEqual([rings("r[head=0,query=2,key=1]"), rings("q[head=1,query=2,head_dim=1]")], [[], []]);
 });
+
+test("numbers are seen in the cells of a map where all of them have room, and in none where one has not", () => {
+  const { plot, drawn } = openPlot(120); // cells of 30 pixels
+  const texts = [21, 7].map((width) => Object.assign(makeElement(), { box: { left: 0, top: 0, width, height: 15 } }));
+  const said = Object.assign(makeElement(), { box: { left: 0, top: 0, width: 200, height: 15 } });
+  texts.forEach((text, i) => (drawn.found[`.annotation[data-index="${i}"] text`] = text));
+  drawn.found['.annotation[data-index="2"] text'] = said;
+  const written = [0, 1].map((_index) => ({ _index, name: "in-cell", xref: "x" }));
+  drawn._fullLayout.annotations = [...written, { _index: 2, xref: "x" }];
+  const look = () => {
+    plot.read();
+    return [...texts, said].map(({ style }) => style.visibility ?? "");
+  };
+  assert.deepEqual(look(), ["", "", ""]);
+  texts[0].box.width = 30; // as wide as its cell: it would touch the next
+  assert.deepEqual(look(), ["hidden", "hidden", ""]);
+  texts[0].box.width = 21; // after a rotation of the phone
+  assert.deepEqual(look(), ["", "", ""]);
+});

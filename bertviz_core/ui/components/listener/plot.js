@@ -9,7 +9,7 @@ import { findTwin, readTokens, ROW_TOKENS } from "../shared/address.js";
 import { clamp, clampIndex } from "../shared/clamp.js";
 import { makeElement } from "../shared/element.js";
 import { WORTH, writeNumber } from "../shared/numbers.js";
-import { findPointerLayer, findTicks, hears, isDrawn, measureAxis, writeInFull } from "../shared/plotly_inside.js";
+import { findPointerLayer, findTicks, hears, isDrawn, measureAxis, writeInCells, writeInFull } from "../shared/plotly_inside.js";
 import { join, readKind } from "./joined.js";
 import { RIM } from "./offer.js";
 import { listOffers } from "./offers.js";
@@ -69,6 +69,7 @@ export class Plot {
 
   read() {
     this.writeInFull();
+    writeInCells(this.drawn);
     this.offers = listOffers(this.drawn);
     this.introduce(this.offers.length > 0);
     this.draw();

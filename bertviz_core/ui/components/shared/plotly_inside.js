@@ -2,6 +2,8 @@
 
 /** @import { Axis, Chart, HeatMap } from "./types.js" */
 
+const IN_CELL = "in-cell", CELL_GAP = 1; // the name of what stands in a cell; pixels from one to the next
+
 export const CHART = ".js-plotly-plot"; // the element that it draws into; no event says that one has come
 
 // Whether a chart calls this when it happens: a chart that is drawn anew from the start forgets who listens, and says so
@@ -57,6 +59,22 @@ export function writeInFull(chart, form, write) {
   if (!locale || locale.inFull) return;
   const { numberFormat } = locale;
   Object.assign(locale, { inFull: true, numberFormat: (/** @type {string} */ wish) => (wish === form ? write : numberFormat(wish)) });
+}
+
+// What a heat map writes in its cells (figures/inked.py) is seen where all of it has room: a cell of many without its
+// number would pass for one that has none worth writing.
+/** @param {Chart} chart */
+export function writeInCells(chart) {
+  const layout = chart._fullLayout;
+  const written = (layout?.annotations ?? []).filter((/** @type {any} */ each) => each.name === IN_CELL);
+  for (const axis of new Set(written.map((/** @type {any} */ each) => each.xref))) {
+    const { c2p } = layout[nameAxis(String(axis))];
+    const wide = Math.abs(c2p(1) - c2p(0)) - CELL_GAP;
+    const texts = written.filter((/** @type {any} */ each) => each.xref === axis)
+      .flatMap((/** @type {any} */ each) => [...chart.querySelectorAll(`.annotation[data-index="${each._index}"] text`)]);
+    const fit = texts.every((/** @type {Element} */ text) => text.getBoundingClientRect().width <= wide);
+    for (const text of texts) text.style.visibility = fit ? "" : "hidden";
+  }
 }
 
 // The layer of what is said at the pointer; our marks lie under it.
