@@ -68,12 +68,11 @@ def hand_over(monkeypatch):
 
 
 @pytest.mark.usefixtures("hand_over")
-def test_the_loop_is_woken_once_for_a_run_and_looks_by_itself_for_what_is_said_later(monkeypatch):
-    monkeypatch.setattr(streamlit_costs, "HOLD_S", 0.005)
+def test_the_loop_is_woken_once_for_a_run_and_looks_by_itself_for_what_is_said_later():
     called = []
 
     async def talk():
-        loop = CountingLoop(asyncio.get_running_loop())
+        loop = StandingLoop(asyncio.get_running_loop())
         one, other = Session(loop), Session(loop)
         loop.plain.set_exception_handler(lambda _, context: called.append(str(context["exception"])))
         for i in range(3):
@@ -84,10 +83,10 @@ def test_the_loop_is_woken_once_for_a_run_and_looks_by_itself_for_what_is_said_l
         await asyncio.sleep(0)
         AppSession._call_soon_on_event_loop(one, partial(called.append, 4))
         woken = loop.woken
-        await asyncio.sleep(0.2)  # the run is over, and nobody looks any more
+        await loop.go_on()  # the run is over, and nobody looks any more
         assert called == [0, 1, 2, "no", 3, "other", 4]
         AppSession._call_soon_on_event_loop(one, partial(called.append, 5))
-        await asyncio.sleep(0.2)
+        await loop.go_on()
         return woken, loop.woken
 
     assert run_alone(talk()) == (2, 3)
@@ -113,14 +112,14 @@ def test_what_a_run_says_is_held_until_it_ends(monkeypatch):
 
 
 @pytest.mark.usefixtures("hand_over")
-def test_of_a_sessions_later_runs_nothing_is_said_before_they_have_said_more_than_that_they_begin(monkeypatch):
+def test_of_a_sessions_later_runs_nothing_is_said_before_they_have_said_more_than_that_they_begin():
     """What only begins would be drawn as old, and at once as new."""
-    monkeypatch.setattr(streamlit_costs, "HOLD_S", 0.05)
     begun, message = ScriptRunnerEvent.SCRIPT_STARTED, ScriptRunnerEvent.ENQUEUE_FORWARD_MSG
     short = [begun, message, message, ScriptRunnerEvent.SCRIPT_STOPPED_WITH_SUCCESS]
 
     async def talk():
-        session, heard = Session(asyncio.get_running_loop()), []
+        loop, heard = StandingLoop(asyncio.get_running_loop()), []
+        session = Session(loop)
         say = partial(AppSession._on_scriptrunner_event, session, "run")
         for run in (short, short, [begun, message]):
             for event in run:
@@ -128,7 +127,7 @@ def test_of_a_sessions_later_runs_nothing_is_said_before_they_have_said_more_tha
                 for _ in range(4):
                     await asyncio.sleep(0)
                 heard.append(len(session.heard))
-            await asyncio.sleep(0.2)  # a run that goes on is heard of meanwhile
+            await loop.go_on()  # a run that goes on is heard of meanwhile
             heard.append(len(session.heard))
         return heard, session.heard
 
@@ -185,21 +184,30 @@ class Session:
         self.heard.append(event)
 
 
-class CountingLoop:
-    """A loop that counts how often another thread wakes it."""
+class StandingLoop:
+    """A loop whose clock stands until it is to go on, and that counts how often another thread wakes it."""
 
     def __init__(self, plain):
-        self.plain, self.woken = plain, 0
+        self.plain, self.woken, self.later = plain, 0, []
 
-    def call_soon_threadsafe(self, callback):
+    def call_soon_threadsafe(self, callback, *given):
         self.woken += 1
-        self.plain.call_soon_threadsafe(callback)
+        self.plain.call_soon_threadsafe(callback, *given)
 
     def call_soon(self, callback):
         self.plain.call_soon(callback)
 
-    def call_later(self, seconds, *call):
-        self.plain.call_later(seconds, *call)
+    def call_later(self, _, *call):
+        self.later.append(call)
+
+    async def go_on(self):
+        """Until nobody wants to be called later any more."""
+        for _ in range(10):
+            await asyncio.sleep(0)
+            due, self.later = self.later, []
+            for callback, *given in due:
+                callback(*given)
+        assert not self.later
 
 
 def test_a_state_says_of_a_key_what_streamlit_says_and_all_only_to_who_goes_through_it(monkeypatch):

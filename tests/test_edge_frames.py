@@ -150,7 +150,9 @@ def test_who_reads_slowly_is_waited_for(monkeypatch, closed, unread):
             assert not transport.gone
             await asyncio.sleep(0.001)
         protocol.close_sent = True
-        await asyncio.sleep(0.05)
+        async with asyncio.timeout(20):
+            while not transport.gone:
+                await asyncio.sleep(0.001)
         return transport.limit, transport.gone
 
     assert run_alone(wait()) == (0, True)

@@ -271,7 +271,7 @@ def test_who_connects_and_sends_nothing_is_hung_up_on(monkeypatch, asked):
         service = await asyncio.get_running_loop().create_server(connections.hurry(Plain), "127.0.0.1", 0)
         reader, writer = await asyncio.open_connection(*service.sockets[0].getsockname())
         try:
-            return await asyncio.wait_for(reader.read(), 0.5)
+            return await asyncio.wait_for(reader.read(), 0.5 if asked else 20.0)
         except TimeoutError:
             return None
         except ConnectionResetError:

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from contextlib import suppress
+from functools import partial
 
 import pytest
 from uvicorn import Config
@@ -24,7 +25,7 @@ async def answer(scope, receive, send):
 
 
 async def talk(*visits):
-    """What each of some visits gives, one after the other begun, to a server that hurries."""
+    """What each of some visits gives, to a server that hurries; one begins when that before it says that it rests."""
     config = Config(answer, log_config=None, timeout_keep_alive=20)
     hurried = connections.hurry(H11Protocol)
     service = await asyncio.get_running_loop().create_server(lambda: hurried(config, ServerState(), {}), "127.0.0.1", 0)
@@ -34,13 +35,14 @@ async def talk(*visits):
     async def come(visit):
         reader, writer = await asyncio.open_connection(*place)
         lines.append(writer)
-        return asyncio.create_task(visit(reader, writer))
+        rests = asyncio.Event()
+        begun.append(asyncio.create_task(visit(reader, writer, rests.set)))
+        await asyncio.wait([begun[-1], asyncio.create_task(rests.wait())], return_when=asyncio.FIRST_COMPLETED)
 
     begun = []
     try:
         for visit in visits:
-            begun.append(await come(visit))
-            await asyncio.sleep(0.02)
+            await come(visit)
         return await asyncio.gather(*begun)
     finally:
         for line in lines:
@@ -67,29 +69,31 @@ async def be_answered(reader, writer):
 @pytest.mark.parametrize(("more", "closed"), [(b"G", True), (ASK[:-1], True), (b"", False)], ids=["byte", "head", ""])
 def test_who_begins_another_request_and_does_not_end_it_is_hung_up_on(monkeypatch, more, closed):
     """uvicorn waits for another request for some seconds, but for the rest of one for ever."""
-    monkeypatch.setattr(connections, "HEAD_S", 0.1)
 
-    async def begin_another(reader, writer):
+    async def begin_another(reader, writer, rests):
+        rests()
+        await be_answered(reader, writer)
+        monkeypatch.setattr(connections, "HEAD_S", 0.1)  # not before: it may take longer to ask for the first time
         await be_answered(reader, writer)
         await asyncio.sleep(0.2)  # who rests longer than it may take to ask is still served
         await be_answered(reader, writer)
         writer.write(more)
-        return await is_closed(reader, 1.0)
+        return await is_closed(reader, 20.0 if closed else 1.0)
 
     assert run_alone(talk(begin_another)) == [closed]
 
 
 def test_of_many_connections_that_lie_idle_the_oldest_are_hung_up_on(monkeypatch):
     monkeypatch.setattr(connections, "MOST_IDLE", 3)
+    closed = [True, True, False, False, False]
 
-    async def rest(reader, writer):
-        return await is_closed(reader, 1.0)
+    async def visit(place, reader, writer, rests):
+        if place in (1, 3):
+            await be_answered(reader, writer)
+        rests()
+        return await is_closed(reader, 20.0 if closed[place] else 1.0)
 
-    async def ask_and_rest(reader, writer):
-        await be_answered(reader, writer)
-        return await rest(reader, writer)
-
-    assert run_alone(talk(rest, ask_and_rest, rest, ask_and_rest, rest)) == [True, True, False, False, False]
+    assert run_alone(talk(*(partial(visit, place) for place in range(5)))) == closed
 
 
 class Clock:
@@ -221,7 +225,7 @@ async def begin_all(kept, visitors):
 
 
 def test_visitors_of_one_address_take_turns_to_begin():
-    kept = turns.Turns(per_second=200.0, burst=1, longest=1.0)
+    kept = turns.Turns(per_second=200.0, burst=1, longest=60.0)
     begun, refused = run_alone(begin_all(kept, [*["", "one"] * 20, "ann", "bob", "ann"]))
     assert not refused
     assert sorted(begun[2:6]) == ["", "ann", "bob", "one"], "those who come last with one wait for one of each"
@@ -229,7 +233,7 @@ def test_visitors_of_one_address_take_turns_to_begin():
 
 
 def test_where_the_line_is_too_long_who_has_the_most_in_it_is_refused():
-    kept = turns.Turns(per_second=100.0, burst=1, longest=0.1, refused=0.01)
+    kept = turns.Turns(per_second=10.0, burst=1, longest=1.0, refused=0.01)
     begun, refused = run_alone(begin_all(kept, [*["one"] * 30, "ann", "bob"]))
     assert {"ann", "bob"} < set(begun) and set(refused) == {"one"}
     assert 8 <= len(begun) <= 13
@@ -237,14 +241,14 @@ def test_where_the_line_is_too_long_who_has_the_most_in_it_is_refused():
 
 def test_who_leaves_while_it_waits_to_begin_keeps_nobody_waiting():
     async def leave():
-        kept = turns.Turns(per_second=20.0, burst=1, longest=5.0)
+        kept = turns.Turns(per_second=20.0, burst=1, longest=60.0)
         await begin_all(kept, ["one", "one"])
-        waiting = [asyncio.create_task(begin_all(kept, ["one"])) for _ in range(60)]
+        waiting = [asyncio.create_task(begin_all(kept, ["one"])) for _ in range(1000)]
         await asyncio.sleep(0.01)
         for task in waiting:
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
-        async with asyncio.timeout(1.0):
+        async with asyncio.timeout(20.0):  # all of them would take 50 seconds
             assert await begin_all(kept, ["one"]) == (["one"], [])
 
     run_alone(leave())
@@ -275,7 +279,7 @@ def test_whoever_waits_begins_when_another_leaves():
         for _ in range(3):  # each gives two thirds of its time back
             with kept.note_end("192.0.2.1"):
                 pass
-        async with asyncio.timeout(1.0):
+        async with asyncio.timeout(20.0):  # of the 100 seconds that it would wait otherwise
             return await waiting
 
     assert run_alone(leave()) == (["two"], [])

@@ -231,12 +231,12 @@ def test_a_store_that_does_not_answer_is_said_in_a_sentence(tmp_path):
 
 
 def test_a_store_that_hangs_is_said_in_a_sentence_and_what_waited_for_it_is_left_undone(rooms, monkeypatch):
-    monkeypatch.setattr(serving, "_CALL_S", 0.2)
     code, hangs, asked = rooms.open(PLAN, "", ENDS).code, threading.Event(), []
     read = rooms.read
     monkeypatch.setattr(Rooms, "read", lambda _, code: (asked.append(code), hangs.wait(30), read(code))[2])
     with TestClient(Starlette(routes=Serving(lambda: rooms).list_routes())) as web:
-        with ThreadPoolExecutor(6) as pool:
+        with monkeypatch.context() as patch, ThreadPoolExecutor(6) as pool:
+            patch.setattr(serving, "_CALL_S", 0.2)
             answers = list(pool.map(lambda _: web.get(f"/join/{code}/state"), range(6)))
         hangs.set()
         assert {each.status_code for each in answers} == {503} and "Try again" in answers[0].json()["error"]
