@@ -7,7 +7,7 @@ from transformers import BertForMaskedLM
 
 import bertviz_core as bv
 from bertviz_core.analysis.attribution import METHODS, Question, attribute, attribute_gradients
-from bertviz_core.analysis.carried import carry_forward, list_carried, measure_carried, read_carried
+from bertviz_core.analysis.carried import carry_forward, measure_carried, read_carried
 from bertviz_core.analysis.components import split_components
 from bertviz_core.analysis.value_weighted import read_attention
 from bertviz_core.formula.address import read_address
@@ -51,7 +51,7 @@ def test_parts_and_biases_are_the_number(tmp_path, kind, settings, dtype):
         np.testing.assert_allclose(found.parts.sum() + found.biases, trace[target], atol=TOLERANCE[dtype])
         parts = split_components(trace, {read_address(target): 1.0})
         np.testing.assert_allclose(parts.total, trace[target], atol=TOLERANCE[dtype])
-    states = [address for address in list_carried(trace.program) if "LayerNorm" in address and "layer" in address]
+    states = [address for address in trace.program.carried if "LayerNorm" in address and "layer" in address]
     for address, parts in carry_forward(read_carried(trace), states):
         np.testing.assert_allclose(parts.sum(dim=0), trace[address], atol=TOLERANCE[dtype])
 
@@ -202,7 +202,7 @@ def test_noise_in_a_layer_came_from_no_token(plain, monkeypatch):
 @pytest.mark.parametrize("program", ["forward-pass-note", "definition", "formula-post", "encoder-article"])
 def test_documents_programs_are_taken_apart_too(plain, program):
     trace = bv.run(plain[1].model, TEXT, program=program)
-    last = [address for address in list_carried(trace.program) if "encoder.layer.1" in address][-1]
+    last = [address for address in trace.program.carried if "encoder.layer.1" in address][-1]
     ((_, parts),) = carry_forward(read_carried(trace), {last})
     np.testing.assert_allclose(parts.sum(dim=0), trace[last], atol=1e-10)
 

@@ -195,4 +195,4 @@ def test_who_is_refused_waits_for_no_turn(rome, monkeypatch):
     monkeypatch.setattr(origins, "MOST_BYTES", 1000)
     monkeypatch.setattr(resources, "take_turn", None)
     with pytest.raises(bv.InputError, match="12 tokens"):
-        find_origins_of(rome, STATES["alone"][0])
+        find_origins_of(rome.with_changes({f"{WEIGHTS}[head=2]": 0.0}), STATES["alone"][0])

@@ -21,8 +21,6 @@ import torch
 from bertviz_core.analysis.carried import (
     Pulled,
     carry_forward,
-    find_source,
-    list_carried,
     pull_back,
     read_carried,
 )
@@ -162,12 +160,12 @@ def _read_cell(trace: Trace, where: Where) -> Address:
 def attribute_parts(trace: Trace, question: Question, doubled: Doubled | None = None) -> Attribution:
     """The parts that tokens and biases carried to it. doubled: the pass as `read_carried` gives it, if at hand."""
     doubled = doubled or read_carried(trace)
-    return sum_parts(trace, question, doubled, pull_back(doubled, question.weights, {find_source(trace.program)}))
+    return sum_parts(trace, question, doubled, pull_back(doubled, question.weights, {trace.program.start}))
 
 
 def sum_parts(trace: Trace, question: Question, doubled: Doubled, pulled: Pulled) -> Attribution:
     """The same of a way back that has been gone, to what every token starts as."""
-    source = find_source(trace.program)
+    source = trace.program.start
     slope = pulled.slopes.get(source)
     start = doubled[source]
     parts = (start * (torch.zeros_like(start) if slope is None else slope)).sum(dim=-1).numpy()
@@ -233,7 +231,7 @@ def find_shares(trace: Trace, target: Address) -> Address | None:
 
 def attribute_lengths(trace: Trace, question: Question) -> Attribution:
     """The length of each token's part of the last hidden state that the number is carried from, at its token."""
-    last = [address for address in list_carried(trace.program) if Address(address).layer is not None][-1]
+    last = [address for address in trace.program.carried if Address(address).layer is not None][-1]
     ((_, parts),) = carry_forward(read_carried(trace), {last})
     at = question.token
     return _answer(trace, question, "lengths", torch.linalg.vector_norm(parts[:-1, at], dim=-1).numpy())

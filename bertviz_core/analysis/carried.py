@@ -19,30 +19,14 @@ from torch import Tensor
 from bertviz_core.analysis.targets import find_target
 from bertviz_core.errors import InputError
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.carry import Carry, is_carried
+from bertviz_core.formula.carry import Carry
 from bertviz_core.formula.cells import At
-from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import Program, Step
 from bertviz_core.tracing.changes import Override
 from bertviz_core.tracing.doubled import Doubled
 from bertviz_core.tracing.trace import Trace
 
 MOST_TOKENS = 128  # of a sentence whose tensors are taken apart forwards: memory grows with the square of their number
-
-
-def find_source(program: Program) -> str:
-    """The address of what every token starts as: the last step of the embeddings."""
-    return [step.address for step in program.steps if step.stage is Stage.EMBEDDINGS][-1]
-
-
-def list_carried(program: Program) -> dict[str, Step]:
-    """The steps whose tensors are sums of parts of the tokens, from the embeddings on, by address."""
-    source = find_source(program)
-    found = {source: program.by_address[source]}
-    for step in program.steps:
-        if step.address not in found and is_carried(step.expr, found.keys()):
-            found[step.address] = step
-    return found
 
 
 def read_carried(trace: Trace) -> Doubled:
@@ -57,7 +41,7 @@ def measure_carried(trace: Trace) -> int:
 
 def _list_needed(program: Program) -> set[str]:
     """The steps whose tensors are taken apart, and those that are held meanwhile, but what is computed by rows."""
-    carried = list_carried(program)
+    carried = program.carried
     needed = {leaf.address for step in carried.values() for leaf in step.leaves} | carried.keys()
     return (needed & program.by_address.keys()) - program.by_rows
 
@@ -83,7 +67,7 @@ def pull_back(doubled: Doubled, targets: Mapping[Address, float], stops: Collect
     Raises InputError for a number that nothing carries, also where a change put it there.
     """
     trace = doubled.trace
-    way = _Way(doubled, list_carried(trace.program), {}, {})
+    way = _Way(doubled, trace.program.carried, {}, {})
     for target, times in targets.items():
         way.begin(target, times, stops)
     found: dict[str, Tensor] = {}
@@ -163,7 +147,7 @@ def carry_forward(doubled: Doubled, needed: Collection[str]) -> Iterator[tuple[s
 
     Raises InputError for an input of more than MOST_TOKENS tokens, and for what nothing carries.
     """
-    return carry_on(doubled, {find_source(doubled.trace.program): 0}, needed)
+    return carry_on(doubled, {doubled.trace.program.start: 0}, needed)
 
 
 def carry_on(doubled: Doubled, starts: Mapping[str, int], needed: Collection[str]) -> Iterator[tuple[str, Tensor]]:
@@ -172,7 +156,7 @@ def carry_on(doubled: Doubled, starts: Mapping[str, int], needed: Collection[str
     starts: the axis of tokens of each, by address. What is carried to them is not asked. Raises InputError likewise.
     """
     trace = doubled.trace
-    count, carried = len(trace.encoding), list_carried(trace.program)
+    count, carried = len(trace.encoding), trace.program.carried
     if count > MOST_TOKENS:
         raise InputError(
             f"The parts of {count} tokens would take much memory: at most {MOST_TOKENS} can be told apart. "
@@ -246,7 +230,7 @@ def _list_between(carried: Mapping[str, Step], starts: Collection[str], needed: 
 
 def _refuse(trace: Trace, target: Address) -> InputError:
     """With the logit of a share that was asked for, or another number that this model's pass carries."""
-    carried = list_carried(trace.program)
+    carried = trace.program.carried
     logit = find_target(trace, target)
     if logit is None or logit.path not in carried:
         last = [*carried.values()][-1].output

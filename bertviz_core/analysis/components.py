@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.analysis.carried import find_source, list_carried, pull_back, read_carried
+from bertviz_core.analysis.carried import pull_back, read_carried
 from bertviz_core.errors import InputError
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.carry import Carry
@@ -56,8 +56,8 @@ def split_components(trace: Trace, weights: Mapping[Address, float], doubled: Do
 
     Raises InputError for a number that nothing carries, and for a program whose layers have other parts.
     """
-    doubled, carried = doubled or read_carried(trace), list_carried(trace.program)
-    layers, source = range(trace.model.config.num_hidden_layers), find_source(trace.program)
+    doubled, carried = doubled or read_carried(trace), trace.program.carried
+    layers, source = range(trace.model.config.num_hidden_layers), trace.program.start
     values = [VALUES.in_layer(layer).path for layer in layers]
     blocks = [ACTIVATION.in_layer(layer).path for layer in layers]
     if not carried.keys() >= {*values, *blocks}:

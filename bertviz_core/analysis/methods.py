@@ -1,4 +1,4 @@
-"""What several methods say of the tokens of one number, piece by piece: lengths layer by layer, then gradients."""
+"""What several methods say of the tokens of one number, piece by piece: attention, lengths by layer, gradients."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from bertviz_core.analysis.attribution import COMPLETE, Question
 from bertviz_core.analysis.carried import carry_forward, read_carried
 from bertviz_core.analysis.gradients import Gradients, integrate_each
+from bertviz_core.analysis.value_weighted import Readings, read_attention
 from bertviz_core.errors import InputError
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.readonly import lock
@@ -22,10 +23,11 @@ MOST_TOKENS = 40  # of a sentence that pages take apart in these ways unasked
 class Methods:
     """What is known by now.
 
-    lengths: by layer, (token, source) of the parts of each token's vector, the biases' last; gradients: with all that
-    their parts are made from.
+    weighed: the last layer's attention in its readings; lengths: by layer, (token, source) of the parts of each token's
+    vector, the biases' last; gradients: with all that their parts are made from.
     """
 
+    weighed: Readings | None = None
     lengths: tuple[np.ndarray, ...] = ()
     gradients: Gradients | None = None
     refused: str = ""
@@ -50,9 +52,10 @@ def list_outputs(trace: Trace) -> list[str]:
 
 
 def try_methods(trace: Trace, question: Question) -> Generator[tuple[float, Methods]]:
-    """Lengths after every layer, then integrated gradients; what is known after each piece of work."""
-    outputs, found = list_outputs(trace), Methods()
-    for done, (_, parts) in enumerate(carry_forward(read_carried(trace), outputs), 1):
+    """The last layer's attention, lengths after every layer, integrated gradients; what is known after each piece."""
+    outputs, doubled = list_outputs(trace), read_carried(trace)
+    found = Methods(read_attention(trace, len(outputs) - 1, doubled))
+    for done, (_, parts) in enumerate(carry_forward(doubled, outputs), 1):
         lengths = lock(np.linalg.norm(parts.numpy(), axis=-1).T)
         found = replace(found, lengths=(*found.lengths, lengths))
         yield 0.3 * done / len(outputs), found

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from bertviz_core.analysis.attribution import Attribution, Question, sum_parts
-from bertviz_core.analysis.carried import find_source, measure_carried, pull_back, read_carried
+from bertviz_core.analysis.carried import measure_carried, pull_back, read_carried
 from bertviz_core.analysis.components import Components, split_components
 from bertviz_core.errors import InputError
 from bertviz_core.tracing.readonly import lock
@@ -47,7 +47,7 @@ def check_size(trace: Trace) -> None:
 def find_origins(trace: Trace, question: Question) -> Origins:
     """Take a number apart. Raises InputError for one that nothing carries, and where that would take much memory."""
     check_size(trace)
-    doubled, source = read_carried(trace), find_source(trace.program)
+    doubled, source = read_carried(trace), trace.program.start
     pulled = pull_back(doubled, question.weights, {source})
     starts = doubled[source]
     slopes = pulled.slopes.get(source, torch.zeros_like(starts))

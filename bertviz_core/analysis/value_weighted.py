@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.analysis.carried import carry_on, list_carried, read_carried
+from bertviz_core.analysis.carried import carry_on, read_carried
 from bertviz_core.analysis.layers import list_stages
 from bertviz_core.errors import InputError
 from bertviz_core.programs.names import ATTENTION_WEIGHTS, VALUES, Leaf
@@ -55,7 +55,7 @@ def carry_block(trace: Trace, layer: int, doubled: Doubled | None = None) -> dic
     parts.
     """
     values, added, given = (leaf.in_layer(layer).path for leaf in (VALUES, ADDED, GIVEN))
-    if not list_carried(trace.program).keys() >= {values, added, given}:
+    if not trace.program.carried.keys() >= {values, added, given}:
         raise InputError("This program's layers have no values and LayerNorm to weigh by. Choose the program bert.")
     starts = {list_stages(trace)[layer].path: 0, values: 1}
     parts = dict(carry_on(doubled or read_carried(trace), starts, {added, given}))

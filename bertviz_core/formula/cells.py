@@ -24,6 +24,10 @@ class Parted(Mapping[str, Tensor]):
     def part(self, address: str, dims: Dims, at: At) -> Tensor:
         """Only the cells `at` of a tensor, every axis kept in place."""
 
+    def look_up(self, address: str, ids: Tensor) -> Tensor:
+        """Rows of a tensor by their numbers, as `tensor[ids]`."""
+        return self[address][ids]
+
 
 def read_part(env: Mapping[str, Tensor], address: str, dims: Dims, at: At) -> Tensor:
     """The cells `at` of one of the tensors, without the rest of it where that can be."""

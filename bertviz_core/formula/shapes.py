@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from bertviz_core.errors import DimsError
-from bertviz_core.formula.cells import At, restrict
+from bertviz_core.formula.cells import At, Parted, restrict
 from bertviz_core.formula.dims import CONCAT, HEAD, HEAD_DIM, Axis, Dims, list_names, replace_axes
 from bertviz_core.formula.functions import Unary
 from bertviz_core.formula.nodes import ATOM, POSTFIX, Constant, Env, Expr, Paint, Symbol, paint_plain, parenthesize
@@ -90,6 +90,9 @@ class Lookup(Expr):
     def apply(self, *parts: Tensor) -> Tensor:
         table, ids = parts
         return table[ids]
+
+    def value(self, env: Env) -> Tensor:
+        return env.look_up(self.table.address, self.ids.value(env)) if isinstance(env, Parted) else super().value(env)
 
     def pull(self, env: Env, at: At) -> tuple[At, ...]:
         ids = restrict(at, self.ids.dims())

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, cast
 
 from bertviz_core.formula.address import Address
+from bertviz_core.formula.carry import is_carried
 from bertviz_core.formula.dims import TOKEN, VOCAB, Dims, list_names
 from bertviz_core.formula.nodes import Expr, Paint, Symbol, paint_plain
 from bertviz_core.formula.notations import Notation, typeset
@@ -141,6 +142,20 @@ class Program:
             if step.address in needed:
                 needed.update(leaf.address for leaf in step.leaves)
         return tuple(step for step in self.steps if step.address in needed)
+
+    @cached_property
+    def start(self) -> str:
+        """The address of what every token starts as: the last step of the embeddings."""
+        return [step.address for step in self.steps if step.stage is Stage.EMBEDDINGS][-1]
+
+    @cached_property
+    def carried(self) -> Mapping[str, Step]:
+        """The steps whose tensors are sums of parts of the tokens, from their start on, by address."""
+        found = {self.start: self.by_address[self.start]}
+        for step in self.steps:
+            if step.address not in found and is_carried(step.expr, found.keys()):
+                found[step.address] = step
+        return found
 
     @cached_property
     def last_reads(self) -> Mapping[str, frozenset[str]]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 import torch
+from torch import Tensor
+from torch.func import vmap
 
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import GRADIENT, UPDATE, Address, Where, read_address
@@ -23,6 +25,7 @@ from bertviz_core.tracing.readonly import lock
 
 MOVE = 1e-4  # by which a weight is moved to each side, to measure how J changes
 CURVE = 21  # points of the curve along one weight
+_AT_ONCE = 1_000_000  # numbers of the weight's tensor for all passes that are run side by side
 
 
 @dataclass(frozen=True)
@@ -156,17 +159,23 @@ def _explain_weight(course: Course, record: StepRecord, made: str, symbol: Symbo
 def _measure_along(
     course: Course, record: StepRecord, symbol: Symbol, place: tuple[int, ...], weights: Iterable[float]
 ) -> list[float]:
-    """J of a step in float64 with one weight alone at each of these values."""
+    """J of a step in float64 with one weight alone at each of these values, several passes side by side."""
     parameters = course.parameters(course.state_before(record.number))
-    own = {name: parameters[name].double() for name in course.loss.leaves if name in parameters}
-    moved = own[symbol.address] = own[symbol.address].clone()
-    shared = share_ties({name: tensor for name, tensor in own.items() if name not in course.ties}, course.ties)
+    read = {name: parameters[name].double() for name in course.loss.leaves if name in parameters}
+    own = {name: tensor for name, tensor in read.items() if name not in course.ties}
     draw = Draw(record.hidden, record.masked_ids)
     inputs = prepare_inputs(course.encodings[record.sentence - 1], draw, torch.float64)
-    losses = []
+    whole = own[symbol.address]
+    here = torch.zeros_like(whole, dtype=torch.bool)
+    here[place] = True
+
+    def lose(weight: Tensor) -> Tensor:
+        moved = {**own, symbol.address: torch.where(here, weight, whole)}
+        return measure(course.loss, share_ties(moved, course.ties), inputs, record.hidden).value
+
+    losses = list[float]()
     with torch.no_grad():
-        for weight in weights:
+        for piece in torch.tensor([*weights], dtype=torch.float64).split(max(1, _AT_ONCE // whole.numel())):
             course.between()
-            moved[place] = weight
-            losses.append(measure(course.loss, shared, inputs, record.hidden).value.item())
+            losses += vmap(lose)(piece).tolist()
     return losses

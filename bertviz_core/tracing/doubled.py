@@ -56,6 +56,11 @@ class Doubled(Parted):
             return narrow(self[address], dims, at)
         return step.expr.work(self, at)
 
+    def look_up(self, address: str, ids: Tensor) -> Tensor:
+        if address in self.trace.program.by_address:
+            return self[address][ids]
+        return _double(self._find_leaf(address)[ids])  # the rows are made float64, and not the table
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._held)
 

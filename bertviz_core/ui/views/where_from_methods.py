@@ -13,7 +13,7 @@ from bertviz_core.analysis.labels import name_tokens
 from bertviz_core.analysis.layers import roll_out_attention
 from bertviz_core.analysis.methods import MOST_TOKENS, Methods, list_outputs
 from bertviz_core.analysis.targets import name_target
-from bertviz_core.analysis.value_weighted import ADDED, GIVEN, read_attention
+from bertviz_core.analysis.value_weighted import ADDED, GIVEN
 from bertviz_core.figures.inside import draw_inside
 from bertviz_core.figures.methods import draw_methods
 from bertviz_core.formula.address import Address
@@ -26,7 +26,6 @@ from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.findings import show_finding, tell_progress
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
-from bertviz_core.ui.frame.resources import work_out_once
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.passes import tell_pass
@@ -67,17 +66,16 @@ def list_amounts(view: View, question: Question, found: Methods) -> dict[str, np
     """(token,) of every method by its name, as far as it is known; NaN where it has none."""
     trace, token, count = view.trace, question.token, len(view.trace.tokens)
     layers = trace.model.config.num_hidden_layers
-    last = work_out_once(trace, "readings of the last layer", lambda: read_attention(trace, layers - 1))
-    nothing = np.full(count, np.nan)
+    nothing, weighed = np.full(count, np.nan), found.weighed
     lengths = measure_shares(found.lengths[-1])[token][:-1] if len(found.lengths) == layers else nothing
     return {
         "hidden": _read_falls(view, question, count),
         "parts": find_origins_of(trace, question).parts.parts,
         "gradients": found.gradients.parts if found.gradients is not None and found.complete else nothing,
         "length": lengths,
-        "attention": last.weights[token],
-        "· value, W": last.values[token],
-        "· + residual": last.residual[token],
+        "attention": nothing if weighed is None else weighed.weights[token],
+        "· value, W": nothing if weighed is None else weighed.values[token],
+        "· + residual": nothing if weighed is None else weighed.residual[token],
         _ROLL_OUT: roll_out_attention(trace)[-1, token],
     }
 

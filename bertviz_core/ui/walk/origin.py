@@ -11,6 +11,7 @@ from bertviz_core.analysis.attribution import Question, hide_measures, list_unhi
 from bertviz_core.analysis.methods import MOST_TOKENS, Methods, try_methods
 from bertviz_core.analysis.origins import Origins, check_size, find_origins
 from bertviz_core.errors import InputError
+from bertviz_core.tracing.remember import recall
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.findings import Wanted
 from bertviz_core.ui.frame.resources import work_out_once
@@ -20,8 +21,10 @@ MOST_ROWS, ROWS = 30, 24  # tokens that all have a row; of more, those whose par
 
 def find_origins_of(trace: Trace, question: Question) -> Origins:
     """A number taken apart, remembered. Raises InputError where nothing carries it, or it would take much memory."""
-    check_size(trace)  # who is refused waits for no turn
-    return work_out_once(trace, f"origins of {question}", lambda: find_origins(trace, question))
+    name = f"origins of {question}"
+    if recall(trace, name) is None:
+        check_size(trace)  # who is refused waits for no turn
+    return work_out_once(trace, name, lambda: find_origins(trace, question))
 
 
 def count_parts(trace: Trace, parts: np.ndarray) -> int:

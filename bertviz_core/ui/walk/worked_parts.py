@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from bertviz_core.analysis.attribution import Attribution, Question, find_shares, read_measure
-from bertviz_core.analysis.carried import find_source
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.analysis.hiding import hide_token
 from bertviz_core.analysis.naming import find_noun
@@ -97,7 +96,7 @@ def _work_out_part(view: View, of: Address) -> WorkedOut:
     trace, place = view.trace, read_place(view.trace, of, SOURCE)
     found, j = take_apart(trace, place.question), place.source
     terms = found.starts[j] * found.slopes[j]
-    number, start = float(terms.sum()), Address(find_source(trace.program)).fix(token=j)
+    number, start = float(terms.sum()), Address(trace.program.start).fix(token=j)
     name = name_token(trace.tokens, j)
     return WorkedOut(
         f"Part of {name}",
