@@ -11,12 +11,15 @@ import pytest
 
 import bertviz_core as bv
 from bertviz_core.analysis.add_norm import Sums
+from bertviz_core.analysis.attribution import Question, attribute
+from bertviz_core.analysis.carried import read_carried
 from bertviz_core.analysis.parts import TERM
 from bertviz_core.analysis.walk import find_beginnings, list_turns
 from bertviz_core.figures.carried import Row as Carried
 from bertviz_core.formula.address import read_address
 from bertviz_core.formula.numbers import format_number
-from bertviz_core.ui.views import where_from_carried
+from bertviz_core.sharing.findings import Found
+from bertviz_core.ui.views import where_from, where_from_carried
 from bertviz_core.ui.views.add_norm_sums import Ink, _draw_bars
 from bertviz_core.ui.views.layers_flow import _tell_starts, show_rollout_of_token
 from bertviz_core.ui.views.patch_sentences import _COLUMN, _draw_lines
@@ -174,3 +177,39 @@ def test_as_many_tokens_start_as_themselves_as_are_read_so(bundled, alike, told)
     first[1 + alike : -1] += 1  # behind [CLS], the last ones are read as the next entry
     said = _tell_starts(trace, range(len(first)), first)
     assert said == f"Of 6 tokens shown that are not special {told}. "
+
+
+@pytest.fixture
+def people(rome, monkeypatch):
+    """The logit of the word that fits best, its parts, and a page on which nothing is explained."""
+    monkeypatch.setattr(where_from_carried, "read_explained", lambda: None)
+    word = int(rome["cls.predictions.decoder[token=8]"].argmax())
+    question = Question(read_address(f"cls.predictions.decoder[token=8,vocab={word}]"))
+    return question, attribute(rome, question.target)
+
+
+def test_tokens_without_a_row_are_added_up_with_their_signs(rome, people):
+    question, found = people
+    rest = found.parts[3:]
+    drawn = where_from_carried._lay_out(look(rome, token=8), question, [0, 1, 2], Found())
+    *_, others, biases = drawn.rows
+    assert rest.min() < 0 < rest.max() and others.name == f"{len(rest)} others"
+    assert (others.part, biases.part) == pytest.approx((rest.sum(), found.biases))
+    assert drawn.total.part == pytest.approx(sum(row.part for row in drawn.rows))
+
+
+def test_the_biases_and_the_sum_are_saved_under_their_names(rome, people):
+    values = where_from._list_values(look(rome, token=8), people[1])
+    saved = dict(zip(values.rows, values.matrix[:, 0], strict=True))
+    assert (saved["biases"], saved["sum"]) == pytest.approx((people[1].biases, people[1].total))
+
+
+@pytest.mark.parametrize(("layer", "where"), [(0, "in layer 0"), (4, "in layer 4"), (None, "behind the last layer")])
+def test_the_layer_is_named_from_which_on_double_precision_gives_another_pass(rome, monkeypatch, layer, where):
+    doubled = {
+        f"encoder.layer.{i}.output.LayerNorm": read_carried(rome)[f"encoder.layer.{i}.output.LayerNorm"]
+        for i in range(6)
+    }
+    apart = {path: each + 1 for i, (path, each) in enumerate(doubled.items()) if layer is not None and i >= layer}
+    monkeypatch.setattr(where_from_carried, "read_carried", lambda _: doubled | apart)
+    assert f"its recorded numbers {where}: " in where_from_carried._tell_departure(look(rome, token=8))

@@ -97,6 +97,7 @@ def test_a_lesson_is_played_by_a_projector_and_three_phones(chromium, server, st
             enter(phone, server, code)
         expect(projector.get_by_role("status").filter(has_text="3")).to_be_visible()
         count = json.load(urllib.request.urlopen(f"{server}/join/{code}/state"))["count"]
+        right = [0, 0, 0]
         for question in range(count):
             projector.keyboard.press("ArrowRight")
             expect(projector.get_by_text(f"Question {question + 1} of {count}")).to_be_visible()
@@ -116,8 +117,9 @@ def test_a_lesson_is_played_by_a_projector_and_three_phones(chromium, server, st
                 vote_again(projector, phones)
             projector.keyboard.press("ArrowRight")
             expect(projector.get_by_role("button", name="Next")).to_be_visible()
-            for phone in phones:
+            for i, phone in enumerate(phones):
                 expect(phone.locator(".pill")).to_have_text(re.compile("Right|Not yet"))
+                right[i] += phone.locator(".pill").inner_text() == "Right"
             if question == 0:
                 for page in (projector, *phones):
                     assert list_violations(page) == []
@@ -128,8 +130,10 @@ def test_a_lesson_is_played_by_a_projector_and_three_phones(chromium, server, st
         with projector.expect_download() as saved:
             projector.get_by_role("button", name="Export CSV").click()
         assert saved.value.path().read_text().startswith("question,title,task,answer,right,first vote,second vote")
-        for phone in phones:
+        assert min(right) < count, "who has everything right is told as much whatever is counted"
+        for phone, had in zip(phones, right, strict=True):
             expect(phone.get_by_role("heading", name="That was the last question")).to_be_visible()
+            expect(phone.get_by_text(f"You had {had} of {count} right.", exact=True)).to_be_visible()
         projector.once("dialog", lambda dialog: dialog.accept())
         projector.get_by_role("button", name="End the class").click()
         for page in (projector, *phones):

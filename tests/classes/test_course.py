@@ -5,6 +5,7 @@ import pytest
 from rooms.course import ASK, SHOWN, TOLD, begin, go, read_course
 from rooms.errors import RefusedError
 from rooms.plan import read_plan
+from rooms.tally import list_least_understood
 from tests.classes.plans import PLAN
 
 
@@ -117,3 +118,9 @@ def test_an_answer_is_kept_as_one_of_a_kind_or_not_at_all(question, typed, kept)
 def test_a_number_is_right_within_what_is_said_and_no_further():
     number = PLAN.questions[2]
     assert [number.is_right(each) for each in ("19.5", "19.7", "19.49", "19.71")] == [True, True, False, False]
+
+
+def test_least_understood_is_the_smallest_share_of_right_answers_not_the_fewest_of_them():
+    votes = {(0, 1): {"2": 3, "1": 5}, (1, 1): {"0": 2}, (2, 1): {"3": 4}}
+    rows = list_least_understood(PLAN, begin(3), votes)
+    assert [(row["place"], row["right"], row["answers"]) for row in rows] == [(2, 0, 4), (0, 3, 8), (1, 2, 2)]

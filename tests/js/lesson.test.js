@@ -164,6 +164,20 @@ test("Enter does not check what was proposed before one went on, or was nowhere 
   assert.equal(checked.length, 0);
 });
 
+test("F6 leads from the picture to the task, and from the strip back to where one was", () => {
+  const { guide, document, cell, press } = openGuide(3);
+  const [task, button, card] = [makeElement(), makeElement(), makeElement()];
+  card.dataset.of = "a.probs";
+  card.append(cell);
+  button.closest = () => makeElement(); // it is in the strip
+  guide.data = { ...guide.data, at: "a.probs" };
+  document.querySelectorAll = (selector) => ({ [guide.task]: [task], "[data-of]": [card] })[selector] ?? [];
+  assert.equal(press("F6"), true);
+  assert.equal(document.activeElement, task);
+  guide.key({ key: "F6", target: button, preventDefault() {} });
+  assert.equal(document.activeElement, cell);
+});
+
 test("a lesson that is left hears nothing any more, one that is shown again hears each key once", () => {
   const { document, window } = openPage();
   const count = () => document.countListeners() + window.countListeners();

@@ -188,6 +188,19 @@ test("7: each head's products are summed up, and the bias", () => {
   assert.match(texts.outcome, / = /);
 });
 
+test("7: the frame is around the chosen head's numbers and their weights", () => {
+  for (const head of [0, 1]) {
+    const stops = makeData().stops.map((stop, i) => (i === STOP.join - 1 ? { ...stop, worked: { ...stop.worked, head } } : stop));
+    const { shapes } = draw(STOP.join, {}, { more: { stops } });
+    const { heads, width } = stops[STOP.join - 1].worked;
+    for (const row of ["heads", "column"]) {
+      const frame = box(shapes, `framed ${row}`), middle = (i) => box(shapes, `${row} ${i}`).x + box(shapes, `${row} ${i}`).w / 2;
+      const inside = Array.from({ length: heads * width }, (_, i) => i).filter((i) => middle(i) > frame.x && middle(i) < frame.x + frame.w);
+      assert.deepEqual(inside, Array.from({ length: width }, (_, i) => head * width + i));
+    }
+  }
+});
+
 test("7: what a change puts in place of the sum is not called its outcome", () => {
   const stops = makeData().stops.map((stop, i) => (i === 6 ? { ...stop, worked: { ...stop.worked, value: 9, adds_up: false } } : stop));
   assert.match(draw(STOP.join, {}, { more: { stops } }).texts.outcome, / ≠ 9\.0/);
