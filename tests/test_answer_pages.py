@@ -161,6 +161,15 @@ def test_a_pair_that_has_not_been_run_waits_and_is_not_said_to_be_too_long(monke
     assert later == ["50\N{NO-BREAK SPACE}%", "too long", *["…"] * (len(pairs) - 2)]
 
 
+@pytest.mark.parametrize(("asked", "rival"), [(0, 1), (1, 0), (3, 0)])
+def test_the_likeliest_other_word_is_offered_as_the_one_that_is_not_asked_about(rome, asked, rival):
+    best = np.argsort(-rome["cls.predictions.probs"][MASK])
+    target = f"cls.predictions.decoder[token={MASK},vocab={best[asked]}]"
+    (choice,) = opened("where_from", token=str(MASK), of=target).get("button_group")
+    name = rome.model.tokenizer.token(int(best[rival]))
+    assert [option.content for option in choice.proto.options] == ["this one", f"instead of “{name}”"]
+
+
 def test_a_bar_of_a_logit_reaches_from_the_middle_to_its_side():
     logits = np.array([1.5, -3.0])
     trace = {"cls.seq_relationship": logits, "cls.seq_relationship.probs": np.exp(logits) / np.exp(logits).sum()}

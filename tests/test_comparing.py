@@ -7,6 +7,8 @@ import pytest
 import torch
 
 import bertviz_core as bv
+from bertviz_core.analysis import compared_answers
+from bertviz_core.analysis.answers import Span
 from bertviz_core.analysis.comparing import measure_by_layer
 from bertviz_core.formula.address import Address
 from tests.factory import random_checkpoint
@@ -162,6 +164,13 @@ def test_classes_are_paired(make, kind):
 def _of(row, **at):
     where = bv.formula.address.parse(row).fix(**at)
     return where.path, where.index
+
+
+def test_an_answer_is_carried_over_to_the_tokens_that_its_ends_are_matched_with_unless_they_stand_turned_round():
+    matched = {2: 5, 3: 4, 4: 7}
+    ends = [(2, 2), (2, 4), (2, 3), (4, 6)]
+    carried = [compared_answers._carry(Span(*each), matched) for each in ends]
+    assert carried == [Span(5, 5), Span(5, 7), None, None]
 
 
 def test_spans_are_paired_by_their_matched_ends(make):

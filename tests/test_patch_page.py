@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import parse_qs
 
 import numpy as np
@@ -9,7 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
-from bertviz_core.formula.address import read_address
+from bertviz_core.analysis.patching import GRIDS, list_paths
+from bertviz_core.formula.address import Address, read_address
+from bertviz_core.ui.views.patch_grids import _name_rows
 from bertviz_core.ui.views.patch_number import read_patch
 from tests.factory import random_checkpoint
 from tests.settling import settle
@@ -202,6 +205,23 @@ def test_where_one_word_alone_is_likely_it_is_compared_with_the_next(model):
     words = {box.label: box.value for box in at.selectbox}
     assert model.tokenizer.token(int(likely.argmax())) in {words["Word"], words["Less the word"]}
     assert words["Word"] != words["Less the word"] and "there is nothing to restore" not in at.title[0].value
+
+
+def test_words_are_offered_in_the_order_of_both_passes_together(model):
+    one, two = (bv.run(model, text)["cls.predictions.probs[token=5]"].astype(float) for text in (DOCTOR, NURSE))
+    offered = {box.label: box for box in opened(**HE_SHE).selectbox}["Word"].options
+    ids = [model.tokenizer.id(word) for word in offered]
+    assert ids == sorted(ids, key=lambda i: -(one[i] + two[i]))
+    assert all(ids != sorted(ids, key=lambda i: -row[i]) for row in (one, two))
+
+
+def test_a_row_is_named_after_the_layer_whose_vectors_it_patches(model):
+    trace = bv.run(model, DOCTOR)
+    for grid in GRIDS:
+        paths = list_paths(trace, grid)
+        known = SimpleNamespace(grids={grid: SimpleNamespace(paths=paths)})
+        layers = [Address(path).layer for path in paths]
+        assert _name_rows(known, grid) == ["embed" if layer is None else f"layer {layer}" for layer in layers]
 
 
 def test_tokens_matched_by_hand_are_turned_round_with_the_two_passes():

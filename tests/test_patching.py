@@ -276,6 +276,11 @@ def test_where_both_passes_measure_the_same_there_is_no_way_to_go(passes):
     assert np.isnan(found.moved)
 
 
+def test_of_a_way_that_is_next_to_none_no_part_is_told():
+    assert np.isnan(patching.measure_moved(1.5, 1.009, 1.0))
+    assert patching.measure_moved(1.005, 1.02, 1.0) == pytest.approx(0.25)
+
+
 def test_what_a_long_text_puts_is_made_part_by_part(passes, monkeypatch):
     made = []
     monkeypatch.setattr(patching, "make_overrides", lambda *given: made.append(given) or make_overrides(*given))
