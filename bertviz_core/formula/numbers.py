@@ -86,10 +86,13 @@ def write_size(total: int) -> str:
 def format_percent(part: float) -> str:
     """A part of a whole, 1 being all of it, with two significant digits: `52 %`, `0.41 %`, `99.4 %`, `−3.0 %`, `130 %`.
 
-    Nearer to nothing, and to all, only that is said: `< 0.001 %`, `> 99.9 %`.
+    Nearer to nothing, and to all, only that is said: `< 0.001 %`, `> 99.9 %`; what is taken away has the digits that it
+    needs: `−0.0004 %`.
     """
     percent = 100 * abs(float(part))
-    if 0 < percent < _LEAST:
+    if part < 0 < percent < _LEAST:
+        sign, text = "", _write_least(percent)
+    elif 0 < percent < _LEAST:
         sign, text = "<", str(_LEAST)
     elif _MOST < percent < 100:
         sign, text = ">", str(_MOST)
@@ -102,32 +105,36 @@ def format_percent(part: float) -> str:
 
 def write_column(values: Sequence[float], form: Form = "number") -> list[str]:
     """Numbers one below the other, all with as many decimals as the largest in size has in this form, a percentage at
-    least one. Of what is too small for these it is only said that it is less: `< 0.0001`, `> −0.1 %`.
+    least one. Of what is too small for these it is only said that it is less: `< 0.0001`, `< 0.1 %`; among percentages
+    of which some are negative, it has the digits that it needs: `−0.04 %`.
 
     Each as it is by itself, where that largest is 0, or no decimals are known of it.
     """
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
-    decimals = _count_alike(largest, form)
+    signed = form == "percent" and any(value < 0 for value in values)
+    decimals = _count_alike(largest, form, signed)
     if decimals is None:
         return [_FORMS[form](value) for value in values]
-    return [_write_alike(value, decimals, form) for value in values]
+    return [_write_alike(value, decimals, form, signed) for value in values]
 
 
-def _count_alike(largest: float, form: Form) -> int | None:
+def _count_alike(largest: float, form: Form, signed: bool) -> int | None:
     """The decimals of a column; None where it has no number of them."""
     if form == "percent":
         percent = 100 * largest
-        return min(3, max(1, _count_decimals(percent))) if _LEAST <= percent < 1000 else None
+        return min(3, max(1, _count_decimals(percent))) if (signed or percent >= _LEAST) and percent < 1000 else None
     found = _PLAIN.fullmatch(_FORMS[form](largest)) if largest else None
     return len(found[1] or "") if found else None
 
 
-def _write_alike(value: float, decimals: int, form: Form) -> str:
+def _write_alike(value: float, decimals: int, form: Form, signed: bool) -> str:
     if not math.isfinite(value) or not value:
         return _FORMS[form](value)
     size, unit = (100 * abs(value), f"{_SPACE}%") if form == "percent" else (abs(value), "")
     text, less, more = write_fixed(size, decimals), "<", ">"
-    if not text.strip("0."):
+    if not text.strip("0.") and signed:
+        text, less, more = _write_least(size), "", ""
+    elif not text.strip("0."):
         text = f"{10.0**-decimals:.{decimals}f}"
     elif form == "percent" and _MOST < size < 100 and float(text) == 100:
         text, less, more = str(_MOST), ">", "<"
@@ -203,6 +210,12 @@ def _join(parts: list[str]) -> str:
 def _count_decimals(size: float) -> int:
     """With how many decimals a finite number has two significant digits."""
     return max(0, _DIGITS - 1 - int(f"{size:.{_DIGITS - 1}e}".split("e")[1])) if size else 0
+
+
+def _write_least(size: float) -> str:
+    """A number nearer to 0 than others are written, by its first digit: `0.04`, `0.0004`, `1·10⁻⁵`."""
+    factor, power = f"{size:.0e}".split("e")
+    return f"{size:.{-int(power)}f}" if int(power) >= _FIRST_POWER else _join([factor, power])
 
 
 def _write_percent(percent: float) -> str:

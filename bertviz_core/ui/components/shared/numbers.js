@@ -37,7 +37,8 @@ export function writeShort(value) {
 export function writePercent(part) {
   const percent = 100 * Math.abs(part);
   let [sign, text] = ["", ""];
-  if (percent > 0 && percent < LEAST) [sign, text] = ["<", String(LEAST)];
+  if (part < 0 && percent > 0 && percent < LEAST) text = writeLeast(percent);
+  else if (percent > 0 && percent < LEAST) [sign, text] = ["<", String(LEAST)];
   else if (percent > MOST && percent < 100) [sign, text] = [">", String(MOST)];
   else text = percentDigits(percent);
   if (part < 0 && percent) [sign, text] = [{ "<": ">", ">": "<" }[sign] ?? "", `−${text}`];
@@ -53,25 +54,27 @@ export function writeCellPercent(part) {
 // Numbers one below the other: with as many decimals as the largest in size has in this form.
 /** @param {number[]} values @param {Form} [form] */
 export function writeColumn(values, form = "number") {
-  const decimals = countAlike(Math.max(0, ...values.map(Math.abs).filter(Number.isFinite)), form);
-  return values.map((value) => (decimals === null ? FORMS[form](value) : writeAlike(value, decimals, form)));
+  const signed = form === "percent" && values.some((value) => value < 0);
+  const decimals = countAlike(Math.max(0, ...values.map(Math.abs).filter(Number.isFinite)), form, signed);
+  return values.map((value) => (decimals === null ? FORMS[form](value) : writeAlike(value, decimals, form, signed)));
 }
 
 // The decimals of a column; null where it has no number of them.
-/** @param {number} largest @param {Form} form */
-function countAlike(largest, form) {
+/** @param {number} largest @param {Form} form @param {boolean} signed */
+function countAlike(largest, form, signed) {
   const percent = 100 * largest;
-  if (form === "percent") return percent >= LEAST && percent < 1000 ? Math.min(3, Math.max(1, countDecimals(percent))) : null;
+  if (form === "percent") return (signed || percent >= LEAST) && percent < 1000 ? Math.min(3, Math.max(1, countDecimals(percent))) : null;
   const found = largest ? /^[\d,]+(?:\.(\d+))?$/.exec(FORMS[form](largest)) : null;
   return found && (found[1] ?? "").length;
 }
 
-/** @param {number} value @param {number} decimals @param {Form} form */
-function writeAlike(value, decimals, form) {
+/** @param {number} value @param {number} decimals @param {Form} form @param {boolean} signed whether some are negative */
+function writeAlike(value, decimals, form, signed) {
   if (!Number.isFinite(value) || !value) return FORMS[form](value);
   const [size, unit] = form === "percent" ? [100 * Math.abs(value), "\u00a0%"] : [Math.abs(value), ""];
   let [text, sides] = [writeFixed(size, decimals), ["", ""]];
-  if (!/[1-9]/.test(text)) [text, sides] = [(10 ** -decimals).toFixed(decimals), ["< ", "> "]];
+  if (!/[1-9]/.test(text) && signed) text = writeLeast(size);
+  else if (!/[1-9]/.test(text)) [text, sides] = [(10 ** -decimals).toFixed(decimals), ["< ", "> "]];
   else if (form === "percent" && size > MOST && size < 100 && Number(text) === 100) [text, sides] = [String(MOST), ["> ", "< "]];
   return `${sides[value < 0 ? 1 : 0]}${value < 0 ? "−" : ""}${text}${unit}`;
 }
@@ -131,6 +134,13 @@ function group(digits) {
 /** @param {number} value */
 function countDecimals(value) {
   return value ? Math.max(0, 1 - Number(roundTo(value, 1, "toExponential").split("e")[1])) : 0;
+}
+
+// A number nearer to 0 than others are written, by its first digit.
+/** @param {number} size */
+function writeLeast(size) {
+  const [factor, power] = roundTo(size, 0, "toExponential").split("e");
+  return Number(power) >= FULL.first ? roundTo(size, -Number(power), "toFixed") : joinNumber([factor, power]);
 }
 
 /** @param {number} percent */
