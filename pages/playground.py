@@ -1,15 +1,16 @@
-"""The encoder article's examples, to be changed by hand: softmax, weighted sums, positions, scaling."""
+"""Examples to be changed by hand: a softmax, and the encoder article's attention, weighted sums, positions, scaling."""
 
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
-from bertviz_core.ui.views import playground, playground_examples, playground_sum
+from bertviz_core.ui.views import playground, playground_examples, playground_softmax, playground_sum
 
 view = open_page(
     "playground",
-    "One of the documents, the encoder article, computes attention for six tokens: “Hello, how are you?”. Change "
-    "its numbers here: all that follows from them is computed again.",
-    playground.write_headline,
+    "Small examples whose numbers you change: a softmax, and below it attention between six tokens, as one of the "
+    "documents, the encoder article, computes it.",
+    playground_softmax.write_headline,
 )
+playground_softmax.show_own(view)
 scores, row = playground.read_scores()
 shares = playground.show_shares(view, scores, row)
 playground.show_softmax(view, scores, row)

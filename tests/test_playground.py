@@ -195,17 +195,60 @@ def test_an_edit_changes_what_is_computed_and_can_be_taken_back():
     assert at.session_state["scores"] == ""
 
 
+def tell_row(at):
+    (told,) = (caption.value for caption in at.caption if caption.value.startswith("Where does “"))
+    return told.replace("\N{NO-BREAK SPACE}", " ").partition(". ")[0]
+
+
+def test_it_begins_with_a_softmax_of_four_numbers_that_is_worked_beside_them():
+    at = opened()
+    assert [at.text_input(key=f"number-0-{i}").value for i in range(4)] == ["2", "1", "0", "−1"]
+    assert at.text_input[0].key == "number-0-0" and at.get("plotly_chart")[0].proto.id.endswith("playground-own")
+    np.testing.assert_allclose(decoded(chart(at, "playground-own")["x"]), softmax([2, 1, 0, -1]), rtol=1e-6)
+    total = math.e**2 + math.e + 1 + 1 / math.e
+    assert f"{math.e**2:.4f}}}{{{total:.4f}}} ={math.e**2 / total:.4f}" in at.latex[0].value
+    assert "gives 2 the largest share of your numbers: **64" in at.title[0].value
+
+
+def test_a_number_of_ones_own_is_changed_kept_in_the_link_and_taken_back():
+    at = opened()
+    at.text_input(key="number-0-3").set_value("2.5").run()
+    np.testing.assert_allclose(decoded(chart(at, "playground-own")["x"]), softmax([2, 1, 0, 2.5]), rtol=1e-6)
+    assert at.session_state["numbers"] == "0.3=2.5" and "gives 2.5 the largest" in at.title[0].value
+    again = opened(numbers="0.3=2.5")
+    assert again.text_input(key="number-0-3").value == "2.5" and again.title[0].value == at.title[0].value
+    at.button(key="reset-numbers").click().run()
+    np.testing.assert_allclose(decoded(chart(at, "playground-own")["x"]), softmax([2, 1, 0, -1]), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("text", "why"), [
+    ("101", "too large. Type a number from −100 to 100"), ("−100.5", "from −100 to 100"), ("x", "not a number"),
+])  # fmt: skip
+def test_a_number_of_which_no_power_can_be_read_is_refused(text, why):
+    at = opened()
+    at.text_input(key="number-0-1").set_value(text).run()
+    assert not at.exception and len(at.warning) == 1
+    told = at.warning[0].value.replace("\\", "")
+    assert why in told and "until then the example's 1 is used" in told
+    np.testing.assert_allclose(decoded(chart(at, "playground-own")["x"]), softmax([2, 1, 0, -1]), rtol=1e-6)
+
+
+def test_numbers_that_share_the_largest_share_are_not_told_apart():
+    at = opened(numbers="0.1=2")
+    assert "none of your numbers more than 2: **" in at.title[0].value
+
+
 def test_it_opens_on_shares_that_can_be_compared_and_the_switch_leaves_one_key_all():
     """Six scores of 1 to 91 leave one key everything; by the root of 64 three keys of “Hello” have a share to see."""
     at = opened()
     shares = decoded(chart(at, "playground-shares")["z"])
     np.testing.assert_allclose(shares, softmax(SCORES / 8), rtol=1e-6)
-    told = at.title[0].value.replace("\N{NO-BREAK SPACE}", " ")
+    told = tell_row(at)
     assert (shares[0] > 0.05).sum() == 3 and f"**{100 * shares[0, 4]:.0f} %**" in told
     assert "> 99.9 % if not divided again" in told
     at.toggle(key="divided").set_value(False).run()
     np.testing.assert_allclose(decoded(chart(at, "playground-shares")["z"]), softmax(SCORES), rtol=1e-6, atol=1e-30)
-    assert "**> 99.9" in at.title[0].value and "divided again" not in at.title[0].value
+    assert "**> 99.9" in tell_row(at) and "divided again" not in tell_row(at)
     assert not at.exception
 
 
@@ -292,7 +335,7 @@ def test_positions_of_any_size(length, width):
     drawn, matrix = chart(at, "playground-positions"), positions.compute_sinusoids(length, width)
     rows, columns = drawn["dy"], drawn["dx"]
     assert np.array_equal(decoded(drawn["z"]), matrix[::rows, ::columns].astype(np.float32))
-    assert len(at.get("plotly_chart")) == 8
+    assert len(at.get("plotly_chart")) == 9
 
 
 def test_real_scores_without_the_division():

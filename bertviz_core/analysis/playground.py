@@ -19,8 +19,8 @@ _ENDS_AND_DIGITS = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?", re.ASCI
 _WORDLESS = {"nan", "inf", "infinity"}
 
 
-def read_score(text: str) -> float:
-    """A score as it is typed. Raises InputError that says what is wrong with it."""
+def read_score(text: str, largest: float = LARGEST) -> float:
+    """A score as it is typed, at most so large in size. Raises InputError that says what is wrong with it."""
     plain = text.strip().replace("\N{MINUS SIGN}", "-").lower()
     if not plain:
         raise InputError("The field is empty. Type a number, for example 41.74")
@@ -29,8 +29,8 @@ def read_score(text: str) -> float:
     if not _ENDS_AND_DIGITS.fullmatch(plain):
         raise InputError(f"“{text.strip()}” is not a number. Type digits with a point, for example −60.94")
     value = float(plain)
-    if not math.isfinite(value) or abs(value) > LARGEST:
-        raise InputError(f"{text.strip()} is too large. Type a number from −1,000,000 to 1,000,000")
+    if not math.isfinite(value) or abs(value) > largest:
+        raise InputError(f"{text.strip()} is too large. Type a number from −{largest:,.0f} to {largest:,.0f}")
     return value
 
 
@@ -57,22 +57,22 @@ class Edited:
     problems: Mapping[tuple[int, int], str]
 
 
-def apply_edits(matrix: np.ndarray, edits: Edits, allowed: Collection[int] = ()) -> Edited:
+def apply_edits(matrix: np.ndarray, edits: Edits, allowed: Collection[int] = (), largest: float = LARGEST) -> Edited:
     """The matrix with every edit that is a number; where it is none, the matrix's own number stays.
 
-    allowed: the only numbers that may stand there, if any are named.
+    allowed: the only numbers that may stand there, if any are named; largest: in size.
     """
     scores, problems = np.array(matrix, dtype=np.float64), {}
     for place, text in edits.items():
         try:
-            scores[place] = _read_allowed(text, allowed)
+            scores[place] = _read_allowed(text, allowed, largest)
         except InputError as error:
             problems[place] = str(error)
     return Edited(scores, problems)
 
 
-def _read_allowed(text: str, allowed: Collection[int]) -> float:
-    value = read_score(text)
+def _read_allowed(text: str, allowed: Collection[int], largest: float) -> float:
+    value = read_score(text, largest)
     if allowed and value not in allowed:
         known = ", ".join(str(one) for one in sorted(allowed))
         raise InputError(f"There is nothing under {text.strip()}. Type one of {known}")

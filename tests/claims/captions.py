@@ -234,6 +234,19 @@ def _(scene, name):
     return Truth({"value": row[most], "layer": layer, "head": head}, relation[largest, alone], row, most)
 
 
+@oracle("own softmax", "own softmax, shared")
+def _(scene, name):
+    numbers = np.array([2.0, 1.0, 0.0, -1.0])
+    for edit in filter(None, scene.shown.says.get("numbers", "").split(";")):
+        place, _, number = edit.partition("=")
+        numbers[int(place.partition(".")[2])] = float(number)
+    shares = softmax(numbers)
+    most = int(shares.argmax())
+    relation = "HIGHEST" if name.endswith("shared") else "LARGEST"
+    number = int(numbers[most]) if numbers[most] == int(numbers[most]) else numbers[most]
+    return Truth({"share": shares[most], "number": number}, relation, shares, most)
+
+
 @oracle("best match", "no better match")
 def _(scene, name):
     scores, word = scene.article_row

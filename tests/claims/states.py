@@ -176,6 +176,7 @@ def _draw_says(rng, rows):
         "score_row": rng.choice(("Hello", "how", "?")),
         "component": rng.choice(("", "", "5")),
         "scores": rng.choice(("", "", "0.1=99;0.4=99;0.0=-3", "0.2=1.5", _EVEN_ROW)),
+        "numbers": rng.choice(("", "", "0.1=2", "0.0=-100;0.1=-3.5;0.2=100;0.3=99.999")),
     }
     if rng.random() < 0.3:
         says["beside"] = rng.choice(list(PROGRAMS))

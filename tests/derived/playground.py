@@ -39,6 +39,30 @@ def open_row(s: Scene) -> int:
     return WORDS.index(s.asked.get("score_row", "Hello"))
 
 
+@truth("playground", "playground-own")
+def playground_own(s: Scene) -> Truth:
+    numbers = np.array([2.0, 1.0, 0.0, -1.0])
+    edits = read_edits(s, "numbers")
+    for (_, column), value in edits.items():
+        numbers[column] = value
+    powers = np.exp(numbers)
+    shares = powers / powers.sum()
+    columns = {
+        "x": [*(int(x) if x == int(x) else x for x in numbers), None],
+        "e to that": [*powers, powers.sum()],
+        "share of the sum": [*shares, 1.0],
+    }
+    names = [f"x{i}" for i in range(4)]
+    return Truth(
+        [Bars(dict(zip(names, shares, strict=True)))],
+        np.stack([numbers, powers, shares], axis=1),
+        told=[0, 1, 1, math.e, 1, len(edits), 4],
+        worked=[shares.max()],
+        rows=[*names, "sum"],
+        tables=[columns],
+    )
+
+
 @truth("playground", "playground-scores")
 def playground_scores(s: Scene) -> Truth:
     scores, row = edit(s), open_row(s)
@@ -60,11 +84,12 @@ def playground_softmax(s: Scene) -> Truth:
         "sum so far": running,
         "attention weight": shares,
     }
+    undivided = [max(softmax(scores))] if s.asked.get("divided", "True") == "True" else []
     bars = points(x=powers, base=[a - b for a, b in zip(running, powers, strict=True)])
     return Truth(
         [bars, points(x=running)],
         np.stack(list(columns.values()), axis=1),
-        told=[read.max(), running[-1], 7],
+        told=[max(shares), *undivided, read.max(), running[-1], 7],
         may=[8],
         worked=[max(shares)],
         rows=list(WORDS),

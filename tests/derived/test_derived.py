@@ -48,6 +48,7 @@ SCENES = {
         "where": "feed-forward", "normed": "7", "side": "before", "followed": "2111", "rows": "all",
         "length": "100", "width": "30", "at_component": "7",
         "tensor": "encoder.layer.4.output.LayerNorm.weight", "scores": "1.2=60;0.4=78", "score_row": ",",
+        "numbers": "0.0=-3.5;0.2=12",
         "mix": "your row",
     },
     "padding": {

@@ -55,7 +55,7 @@ _MAP = 304  # pixels: the height of the map beside the fields of its scores
 _SIDES = Side("query", WORDS), Side("key", WORDS, angle=0, standoff=16)
 
 
-def write_headline(_: View) -> Said:
+def tell_row(_: View) -> Said:
     """Where the open row of the matrix looks, as it stands."""
     scores, row = read_scores()
     shares = attention.work_softmax(divide(scores)[row]).shares
@@ -69,7 +69,7 @@ def write_headline(_: View) -> Said:
             Claim("article's row", f"{form} {{keys}}", parts, Relation.HIGHEST, shares, (best,)),
         ),
         *_tell_undivided(scores[row], best),
-        "; change a score and see",
+        ".",
     )
 
 
@@ -174,9 +174,9 @@ def show_softmax(view: View, scores: np.ndarray, row: int) -> None:
         with table, st.container(key="wide-softmax"):
             st.html(render_table("key", WORDS, columns, [int(steps.shares.argmax())]))
             st.caption(
-                f"{_tell_division()}Subtract the largest, {format_number(steps.largest)}, and take e to the power of "
-                f"the rest. The sum of the powers is {format_number(steps.denominator)}; each power divided by it is a "
-                "weight. What is 7 below the largest gets less than a thousandth of its weight."
+                f"{tell_row(view)} {_tell_division()}Subtract the largest, {format_number(steps.largest)}, and take e "
+                f"to the power of the rest. The sum of the powers is {format_number(steps.denominator)}; each power "
+                "divided by it is a weight. What is 7 below the largest gets less than a thousandth of its weight."
             )
         with tools:
             held = np.array([column.values for column in columns], dtype=np.float64).T

@@ -1,4 +1,4 @@
-"""A matrix of the encoder article that is edited by hand, a row at a time; the URL holds what was typed."""
+"""A matrix of an example that is edited by hand; the URL holds what was typed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import playground
+from bertviz_core.formula.numbers import format_short
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import state, url
 from bertviz_core.ui.frame.keys import Key
@@ -21,13 +22,19 @@ _LONGEST = 24  # characters of a field
 _STYLE = read_css(Path(__file__).with_name("playground_sheet.css"))
 
 
+def write_typed(value: float) -> str:
+    """A number as somebody types it, with no more digits than it has."""
+    plain = f"{value:g}".replace("-", "−")
+    return format_short(value) if "e" in plain else plain
+
+
 @dataclass(frozen=True, eq=False)
 class Sheet:
     """A matrix with its names.
 
     key: of its edits; field: of each of its fields, by row and column; what: its numbers, as a plural;
-    original: the article's; rows, columns: what each is called in messages; whole: its numbers are whole, and only the
-    article's can be read.
+    original: as it is before any edit; rows, columns: what each is called in messages; whole: its numbers are whole,
+    and only the original ones can be read; largest: number in size that is read; owner: whose the original is.
     """
 
     key: Key[str]
@@ -37,6 +44,8 @@ class Sheet:
     rows: Sequence[str]
     columns: Sequence[str]
     whole: bool = False
+    largest: float = playground.LARGEST
+    owner: str = "the article's"
 
     def read(self) -> playground.Edited:
         """The matrix as it was edited."""
@@ -48,14 +57,14 @@ class Sheet:
 
     def _apply(self, edits: playground.Edits) -> playground.Edited:
         allowed = tuple(map(int, self.original.flat)) if self.whole else ()
-        return playground.apply_edits(self.original, edits, allowed)
+        return playground.apply_edits(self.original, edits, allowed, self.largest)
 
     def show_status(self) -> None:
         """How much of it is edited, and the way back."""
         count, size = len(self._read_edits()), self.original.size
         st.caption(f"Edited: {count} of {size} {self.what}. The URL keeps them.")
         st.button(
-            "Use the article's numbers",
+            f"Use {self.owner} numbers",
             icon=":material/restart_alt:",
             key=f"reset-{self.key.name}",
             on_click=lambda: state.write(self.key, ""),
@@ -102,11 +111,10 @@ class Sheet:
 
     def _write(self, row: int, column: int) -> str:
         value = self.original[row, column]
-        """As the article prints it, with no more digits than it has."""
-        return str(int(value)) if self.whole else f"{value:g}".replace("-", "−")
+        return str(int(value)) if self.whole else write_typed(value)
 
     def _take(self, row: int, column: int) -> None:
-        """Keep what was typed in a cell; what the article has there anyway is no edit."""
+        """Keep what was typed in a cell; what stands there anyway is no edit."""
         edits = self._read_edits()
         typed = state.read(self.field.of(row, column))
         edits[row, column] = typed
@@ -120,7 +128,7 @@ class Sheet:
         kept = self._write(row, column)
         st.warning(
             escape_markdown(
-                f"{self.rows[row]}, {self.columns[column]}: {problem}; until then the article's {kept} is used."
+                f"{self.rows[row]}, {self.columns[column]}: {problem}; until then {self.owner} {kept} is used."
             ),
             icon=":material/edit:",
         )
