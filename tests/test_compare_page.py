@@ -3,6 +3,7 @@
 import re
 from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import parse_qs
 
 import numpy as np
@@ -10,9 +11,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
+from bertviz_core.analysis.compared_answers import BLANK
 from bertviz_core.formula.address import parse
 from bertviz_core.formula.numbers import format_degrees, format_percent
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.views.compare import _tell_answers
 from bertviz_core.ui.walk.worked_across import find_across
 from tests.factory import random_checkpoint
 
@@ -247,3 +250,17 @@ def test_of_two_models_what_is_common_is_compared_and_the_rest_is_told(tmp_path,
     assert "Which word fits the blank" in said and "6 matched, 0 alone" in said
     wanted = told if config.get("kind") != "masked-lm" else told[1:]
     assert all(each.lower() in said.lower() for each in wanted), said
+
+
+def test_the_likeliest_answer_of_a_pass_is_the_highest_of_those_that_it_can_give():
+    """Also where the answers before it are the other pass's alone, as of another vocabulary."""
+    one, other = np.array([np.nan, 0.2, np.nan, 0.7]), np.array([0.6, 0.1, 0.3, np.nan])
+    answers = SimpleNamespace(one=one, other=other, kind=BLANK, at=None, name="abcd".__getitem__)
+    trace = SimpleNamespace(
+        encoding=SimpleNamespace(ids=[]), model=SimpleNamespace(tokenizer=SimpleNamespace(mask_id=1))
+    )
+    said = _tell_answers(SimpleNamespace(one=trace, other=trace), answers)
+    claims = {claim.name: claim for claim in said.claims}
+    for side, row, word in (("first", one, "d"), ("second", other, "a")):
+        claim = claims[f"answer of the {side}"]
+        assert word in claim.parts["what"].text and claim.others[claim.at[0]] == np.nanmax(row)

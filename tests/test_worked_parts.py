@@ -7,7 +7,10 @@ import pytest
 
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import read_address
+from bertviz_core.formula.numbers import format_percent
+from bertviz_core.ui.walk import worked_parts
 from bertviz_core.ui.walk.card import render_table
+from bertviz_core.ui.walk.origin import MOST_ROWS, ROWS, choose_rows
 from bertviz_core.ui.walk.worked_out import find_worked_out
 from tests.canvas import look
 from tests.token_parts import transcribe, transcribe_components, transcribe_layers
@@ -80,3 +83,42 @@ def test_every_operand_that_is_a_button_is_a_number(rome):
 def test_what_names_no_part_is_refused_in_words(rome, where):
     with pytest.raises(AddressError):
         find(rome, where)
+
+
+def test_one_token_alone_is_said_to_have_carried_the_most(rome, parts):
+    said = [find(rome, LOGIT.format(".part", f",source={j}")).card.sentence.text for j in range(12)]
+    assert [j for j, each in enumerate(said) if ", the most of 12 tokens" in each] == [int(np.argmax(parts[:-1]))]
+
+
+def test_what_the_sum_of_all_parts_misses_is_said_with_the_sum(rome, parts):
+    (claim,) = find(rome, LOGIT.format(".parts", "")).card.sentence.claims
+    assert claim.parts["gap"].value == pytest.approx(abs(parts.sum() - float(rome[LOGIT.format("", "")])), abs=1e-4)
+
+
+@pytest.mark.parametrize("leaf", [".parts", ".biases"])
+def test_a_waterfall_ends_at_its_sum_also_where_few_of_its_pieces_are_named(rome, monkeypatch, leaf):
+    drawn = []
+    monkeypatch.setattr(worked_parts, "draw_waterfall", lambda pieces, result: drawn.append((pieces, result)) or "")
+    number = find(rome, LOGIT.format(leaf, "")).number
+    ((pieces, result),) = drawn
+    assert any("other" in piece.name for piece in pieces)
+    assert (result.amount, sum(piece.amount for piece in pieces)) == pytest.approx((number, number))
+
+
+def test_words_with_a_token_hidden_stand_beside_what_they_are_without_that(rome):
+    hidden = rome.with_changes({"input_ids[token=9]": rome.model.tokenizer.mask_id})
+    now, then = (trace["cls.predictions.probs[token=8]"] for trace in (rome, hidden))
+    table = find(rome, LOGIT.format(".hidden", ",source=9")).card.table
+    assert table.columns == ("", "as it is", "hidden") and len(table.rows) > 6
+    for row in table.rows:
+        word = rome.model.tokenizer.id(row.cells[0].text)
+        shown = [cell.text for cell in row.cells[1:]]
+        assert shown == [format_percent(float(probs[word])) for probs in (now, then)]
+
+
+def test_of_many_tokens_those_have_rows_whose_parts_are_largest_in_size():
+    parts = np.random.default_rng(1).normal(size=MOST_ROWS + 5)
+    rows = choose_rows(parts)
+    others = np.delete(parts, rows)
+    assert rows == sorted(rows) and len(rows) == ROWS
+    assert parts[rows].min() < 0 and np.abs(parts[rows]).min() >= np.abs(others).max()
