@@ -15,7 +15,7 @@ LAYER = "encoder.layer.2"
 
 
 def chosen(trace, address):
-    return choose_way(trace, take_apart(trace, trace.explain(address)))
+    return choose_way(trace, take_apart(trace, trace.explain(address)), trace.program.reached(("input_ids",)))
 
 
 def test_the_story_goes_from_operand_to_operand_down_to_a_token_id(rome):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,28 +71,28 @@ def list_turns(trace: Trace, cell: Address) -> tuple[Turn, ...]:
 
 
 def _walk_back(trace: Trace, cell: Address) -> Iterator[Turn]:
+    worded = trace.program.reached(("input_ids",))
     for _ in range(LONGEST_STORY):
         why = trace.explain(cell)
-        choice = choose_way(trace, take_apart(trace, why))
+        choice = choose_way(trace, take_apart(trace, why), worded)
         yield Turn(why.cell, choice)
         if choice is None:
             return
         cell = choice.operand
 
 
-def choose_way(trace: Trace, found: Parts) -> Choice | None:
+def choose_way(trace: Trace, found: Parts, worded: Collection[str]) -> Choice | None:
     """The part that a story follows: of those that depend on the words, the one that counts most.
 
-    Where none does, the one that counts most; where there are no parts, none.
+    Where none does, the one that counts most; where there are no parts, none. worded: the tensors made from the words.
     """
     if not len(found):
         return None
-    changing = trace.program.reached(("input_ids",))
-    open_to = found.are_made_from(changing)
+    open_to = found.are_made_from(worded)
     places = np.flatnonzero(open_to if open_to.any() else ~open_to)
     best = int(places[found.weights[places].argmax()])
     part, (first,) = found[best], found.strongest(1)
-    followed = [operand for operand in part.operands if operand.path in changing] or list(part.operands)
+    followed = [operand for operand in part.operands if operand.path in worded] or list(part.operands)
     # A weighted average hands on what it averages: the weights only say how much of it.
     content = [operand for operand in followed if not _is_share(trace, operand)]
     weight = float(found.weights[best])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 
@@ -36,11 +37,14 @@ def find_still(
 
 def _list_still(loss: Program, tables: Mapping[str, Tensor], read: Mapping[str, Set[int]]) -> Iterator[Still]:
     nodes = [node for step in loss.steps for node in walk_nodes(step.expr)]
+    uses = Counter(node.address for node in nodes if isinstance(node, Symbol))
+    inputs: dict[str, list[str]] = {name: [] for name in tables}
+    for node in nodes:
+        if isinstance(node, Lookup) and isinstance(node.ids, Symbol) and node.table.address in inputs:
+            inputs[node.table.address].append(node.ids.address)
     for name, table in tables.items():
-        lookups = [node for node in nodes if isinstance(node, Lookup) and node.table.address == name]
-        inputs = [node.ids.address for node in lookups if isinstance(node.ids, Symbol)]
-        uses = sum(isinstance(node, Symbol) and node.address == name for node in nodes)
-        if len(inputs) == uses and all(address in read for address in inputs):
-            rows = tuple(i for i in range(len(table)) if not any(i in read[address] for address in inputs))
+        if len(inputs[name]) == uses[name] and all(address in read for address in inputs[name]):
+            looked_up = set[int]().union(*(read[address] for address in inputs[name]))
+            rows = tuple(i for i in range(len(table)) if i not in looked_up)
             if rows:
                 yield Still(name, rows, len(rows) * table[0].numel())
