@@ -16,6 +16,7 @@ from bertviz_core.formula.address import parse
 from bertviz_core.formula.numbers import format_degrees, format_percent
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.views.compare import _tell_answers
+from bertviz_core.ui.views.compare_heads import _pool
 from bertviz_core.ui.walk.worked_across import find_across
 from tests.factory import random_checkpoint
 
@@ -116,6 +117,22 @@ def test_every_matched_token_stands_between_the_rows_with_its_last_angle_and_the
     assert shown == [(str(i), format_degrees(a)) for (i, _), a in zip(both.pairs, both.angles[-1], strict=True)]
     alone = re.findall(r'class="bv-chip[^"]*bv-alone[^"]*"[^>]*>([^<]*)<', rows)
     assert alone == ["sat", "on", "took", "money", "from"]
+
+
+def test_a_click_on_a_matched_token_of_either_row_chooses_that_of_the_first_pass(page, both):
+    (rows,) = (each.proto.body for each in page.get("html") if 'class="bv-matched"' in each.proto.body)
+    for side, row in enumerate(rows.split('<div class="bv-row">')[1:]):
+        matched = [(str(pair[0]), both.tokens[side][pair[side]]) for pair in both.pairs]
+        leads = re.findall(r'data-token="(\d+)"[^>]*>([^<]*)<', row)
+        assert [lead for lead in leads if side or lead in matched] == matched
+
+
+def test_the_map_of_a_long_text_is_made_of_means_of_queries_and_sums_of_keys():
+    folded = np.random.default_rng(0).dirichlet(np.ones(71), size=70)
+    pooled = _pool(folded)
+    assert pooled.shape == (32, 33) and np.allclose(pooled.sum(axis=1), 1)
+    assert pooled[:, -1].mean() == pytest.approx(folded[:, -1].mean(), rel=0.05)
+    assert _pool(folded[:32]) is not folded and np.array_equal(_pool(folded[:20]), folded[:20])
 
 
 def test_heads_are_sorted_and_the_first_eight_are_buttons_to_their_numbers(page, both):

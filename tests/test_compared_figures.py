@@ -1,11 +1,15 @@
-"""Charts of two passes: names lead to the lines they name, and a cell of the heads says which head it is."""
+"""Charts of two passes, and of parts: names lead to what they name, a cell of the heads says which head it is, and what
+is drawn has the length, the sign and the share that it stands for."""
 
 import numpy as np
 import pytest
 
-from bertviz_core.figures.compared import Run, draw_angles
+from bertviz_core.figures.areas import draw_areas
+from bertviz_core.figures.compared import Run, draw_angles, draw_sorted
 from bertviz_core.figures.palette import DARK, LIGHT, choose_palette
 from bertviz_core.figures.patched import draw_grid, draw_way
+from bertviz_core.figures.written import draw_written
+from bertviz_core.formula.numbers import format_percent
 
 ENDS = [12.0, 12.1, 12.2, 31.0, 8.0]
 
@@ -49,3 +53,34 @@ def test_of_many_columns_of_a_grid_as_many_are_named_as_have_room():
         apart = np.diff(axis["tickvals"]) * 230 / count  # pixels of the narrowest grid
         assert axis["ticktext"] == [words[i] for i in axis["tickvals"]]
         assert (apart >= 15).all() and len(axis["tickvals"]) >= min(count, 10)
+
+
+@pytest.mark.parametrize("marks", [{"from": 3.0, "into": -2.0}, {"from": 3.0, "into": -2.0, "drawer": 1.0}])
+def test_the_way_is_drawn_from_where_it_begins_to_where_the_patch_goes(marks):
+    chart = draw_way(marks, choose_palette(LIGHT), "#123456")
+    (way,) = (trace for trace in chart.traces if trace.get("line", {}).get("color") == "#123456")
+    assert way["x"] == [marks["into"], marks.get("drawer", marks["from"])]
+
+
+def test_as_many_bars_are_dark_as_there_are_maps():
+    chart = draw_sorted(
+        np.linspace(0.9, 0.1, 20), [str(i) for i in range(20)], 8, choose_palette(LIGHT), "#123456", 150
+    )
+    inks = chart.traces[0]["marker"]["color"]
+    assert inks[:8] == ["#123456"] * 8 and "#123456" not in inks[8:]
+
+
+def test_what_a_head_took_away_has_its_sign_in_its_cell():
+    chart = draw_written(np.array([[0.31, -0.28], [0.3, 0.02]]), "", choose_palette(LIGHT))
+    notes = {
+        (each["y"], each["x"]): each["text"] for each in chart.layout["annotations"] if each.get("xref") != "paper"
+    }
+    assert [notes.get((layer, head)) for layer in (0, 1) for head in (0, 1)] == [".3", "−.3", ".3", None]
+
+
+def test_a_tile_says_its_share_of_the_whole_not_of_its_column():
+    columns = {"layers": {"attention": 3, "feed-forward": 1}, "embeddings": {"words": 4}}
+    inks = dict.fromkeys(("attention", "feed-forward", "words"), "#123456")
+    (tiles,) = draw_areas(columns, inks, choose_palette(LIGHT)).traces
+    said = [str(each).rpartition("· ")[2] for each in tiles["customdata"]]
+    assert said == [format_percent(share) for share in (3 / 8, 1 / 8, 1 / 2)]

@@ -12,9 +12,11 @@ from streamlit.testing.v1 import AppTest
 import bertviz_core as bv
 from bertviz_core.analysis.patching import GRIDS, list_paths
 from bertviz_core.formula.address import Address, read_address
+from bertviz_core.formula.numbers import format_percent
 from bertviz_core.ui.views.patch_grids import _name_rows
-from bertviz_core.ui.views.patch_number import read_patch
+from bertviz_core.ui.views.patch_number import _write_line, read_patch
 from tests.factory import random_checkpoint
+from tests.latex import evaluated
 from tests.settling import settle
 
 APP = str(Path(__file__).parents[1] / "app.py")
@@ -95,10 +97,30 @@ def test_the_drawer_works_a_patch_out(model):
     path = "encoder.layer.4.output.LayerNorm"
     at = opened(**HE_SHE, walk=f"{path}.patched[token=2]")
     source, target = bv.run(model, DOCTOR), bv.run(model, NURSE)
-    value = measure(model, put(source, target, path, token=2))
+    patched = put(source, target, path, token=2)
+    value = measure(model, patched)
     moved = (value - measure(model, target)) / (measure(model, source) - measure(model, target))
     shown = drawer_of(at)
     assert f"{moved:.4f}" in shown and f"{value:.4f}" in shown and "three passes" in shown
+    words = re.sub(r"\s+", " ", shown.partition("three passes")[2])
+    assert words.startswith(" word into patched from he ")
+    for word in ("he", "she"):
+        cell = f"cls.predictions.probs[token=5,vocab={model.tokenizer.id(word)}]"
+        shares = (format_percent(float(trace[cell])) for trace in (target, patched, source))
+        assert f" {word} {' '.join(shares)} ".replace("\N{NO-BREAK SPACE}", " ") in words
+
+
+@pytest.mark.parametrize("way", [True, False])
+def test_the_formula_of_a_patch_gives_how_far_it_moves(way):
+    source, target, value = 2.0, -1.0, 0.5
+    worked = _write_line(source, target, value, way).worked.replace(r"\dfrac", r"\frac")
+    assert float(evaluated(worked)) == pytest.approx((value - target) / (source - target) if way else value - target)
+
+
+def test_the_words_that_differ_are_marked_in_their_own_rows_also_where_they_stand_at_other_places():
+    at = visit(text=DOCTOR, pairs="0-0.2-3.5-6", **{"with": LONGER})
+    shown = " ".join(each.proto.body for each in at.get("html"))
+    assert re.findall(r'bv-marked">([^<]*)<', shown) == ["doctor", "nurse"]
 
 
 def test_a_patch_that_is_kept_is_a_change_on_all_pages(model):

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
@@ -12,9 +13,10 @@ import bertviz_core as bv
 from bertviz_core.analysis.predictions import PROBS, count_holding, find_places, rank_words, run_softmax
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.ui.frame.view import AFTER, BEFORE, DIFFERENCE
+from bertviz_core.ui.views import predictions
 from bertviz_core.ui.views.predictions import _tell_needed, _tell_terms
 from bertviz_core.ui.views.predictions_reason import _group_tail, show_score
-from bertviz_core.ui.views.predictions_words import _render_word, _render_words, _write_before
+from bertviz_core.ui.views.predictions_words import _choose_shown, _render_word, _render_words, _write_before
 from tests.canvas import look
 from tests.factory import random_checkpoint
 
@@ -146,6 +148,37 @@ def test_an_entry_with_quotation_marks_stays_inside_its_button():
     )
     row = _render_word(view, 7, 1, [0.5], 1.0)
     assert 'data-choose="word=&quot;&gt;&lt;b&gt;&amp;" ' in row and ">&quot;&gt;&lt;b&gt;&amp;</button>" in row
+
+
+def test_the_words_that_moved_most_are_those_that_rose_and_those_that_fell(rome):
+    changed = rome.with_changes({"encoder.layer.5.output.LayerNorm[token=8]": 0.1})
+    moves = changed["cls.predictions.probs"][MASK].astype(float) - rome["cls.predictions.probs"][MASK]
+    shown = _choose_shown(look(rome, changed, show=DIFFERENCE, token=MASK))
+    assert set(shown) == set(np.argsort(-np.abs(moves))[: len(shown)])
+    assert min(moves[shown]) < 0 < max(moves[shown])
+
+
+@pytest.mark.parametrize("word", ["", "romans"])
+def test_where_a_words_logit_comes_from_is_asked_of_the_word_that_is_shown(rome, word):
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.query_params.update({"word": word})
+    at.switch_page("pages/predictions.py").run()
+    name = word or rank_words(rome, MASK, 1)[0][0]
+    (link,) = (each.proto for each in at.get("page_link") if each.proto.label.startswith("Where from: "))
+    asked = f"cls.predictions.decoder[token={MASK},vocab={rome.model.tokenizer.id(name)}]"
+    assert parse_qs(link.query_string)["of"] == [asked] and link.label.endswith(f"“{name}”")
+
+
+def test_a_logit_less_the_highest_is_never_above_0(rome, monkeypatch):
+    shown = {}
+
+    def note(_, names, columns):
+        shown.update({each.name: each for each in columns})
+
+    monkeypatch.setattr(predictions, "render_table", note)
+    predictions._render_softmax(rome, MASK)
+    logits = np.array(shown["logit"].values)
+    assert shown["logit − max"].values == pytest.approx(list(logits - logits.max())) and logits.min() < logits.max()
 
 
 def test_the_words_after_each_layer_are_one_click_away():

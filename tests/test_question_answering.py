@@ -12,7 +12,8 @@ from transformers.pipelines.document_question_answering import select_starts_end
 import bertviz_core as bv
 from bertviz_core.analysis import answers
 from bertviz_core.analysis.ablation import list_outcomes
-from bertviz_core.analysis.answers import Span, find_answer
+from bertviz_core.analysis.answers import END, START, Span, find_answer
+from bertviz_core.analysis.targets import list_targets
 from tests.factory import SIZES, random_checkpoint
 from tests.test_checkpoints import BIAS, DECODER, MATRIX, TEXT, agree, edited, hugging_face
 
@@ -205,3 +206,13 @@ def test_the_probabilities_of_an_answer_are_those_of_its_first_and_its_last_toke
         f"qa_outputs.start.probs[start={span.start}]",
         f"qa_outputs.end.probs[end={span.end}]",
     ]
+
+
+def test_of_the_ends_that_are_asked_about_those_of_the_answer_come_first(model):
+    """Also where a token outside of the text is likelier, which no answer begins or ends with."""
+    put = {"qa_outputs[token=0,bound=0]": 9.0, "qa_outputs[token=0,bound=1]": 9.0}
+    trace = bv.run(model, *TEXTS["short"][:2]).with_changes(put)
+    best, offered = find_answer(trace), list_targets(trace, 0)
+    assert best.start > 0 and {START.fix(start=0), END.fix(end=0)} < set(offered)
+    firsts = [next(each for each in offered if each.path == end.path) for end in (START, END)]
+    assert firsts == [START.fix(start=best.start), END.fix(end=best.end)]

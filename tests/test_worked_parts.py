@@ -85,6 +85,22 @@ def test_what_names_no_part_is_refused_in_words(rome, where):
         find(rome, where)
 
 
+def test_a_head_has_its_place_by_size_also_where_it_takes_away(rome):
+    _, heads, *_ = transcribe_components(rome, LOGIT.format("", ""))
+    layer, head = np.unravel_index(heads.argmin(), heads.shape)
+    (claim,) = find(rome, LOGIT.format(".head", f",layer={layer},head={head}")).card.sentence.claims
+    assert claim.parts["rank"].value == int((np.abs(heads) >= abs(heads.min())).sum()) < heads.size // 2
+
+
+def test_a_product_of_a_part_is_of_what_the_token_starts_as_and_of_how_much_that_counts(rome):
+    start = rome["embeddings.LayerNorm"][3]
+    table = find(rome, LOGIT.format(".part", ",source=3")).card.table
+    assert table.columns[:3] == ("component", "starts as", "counts")
+    for row in table.rows:
+        counts = float(row.cells[2].text.replace("−", "-"))
+        assert counts * float(start[int(row.cells[0].text)]) == pytest.approx(row.amount, rel=0.01)
+
+
 def test_one_token_alone_is_said_to_have_carried_the_most(rome, parts):
     said = [find(rome, LOGIT.format(".part", f",source={j}")).card.sentence.text for j in range(12)]
     assert [j for j, each in enumerate(said) if ", the most of 12 tokens" in each] == [int(np.argmax(parts[:-1]))]
