@@ -21,6 +21,13 @@ def is_attended(trace: Trace, keys: Sequence[int]) -> bool:
     return any(bool(trace[ATTENTION_WEIGHTS.in_layer(layer)][..., list(keys)].any()) for layer in layers)
 
 
+def list_counted(trace: Trace) -> list[int]:
+    """The tokens of which one may be called the largest: those that no mask hides. All, where a change lets tokens
+    attend to hidden ones, or where every one is hidden."""
+    hidden = sorted({*range(len(trace.tokens))} - {*trace.encoding.real})
+    return list(trace.encoding.real or hidden) if not is_attended(trace, hidden) else [*range(len(trace.tokens))]
+
+
 @dataclass(frozen=True, eq=False)
 class DotProduct:
     """A dot product taken apart, the largest terms (by absolute value) first.

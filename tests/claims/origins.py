@@ -70,33 +70,56 @@ def can_transcribe(trace):
     return plain and len(trace.tokens) <= TRANSCRIBED and trace.model.config.hidden_act in SLOPES
 
 
-@oracle("carried most", "none carried more")
+def list_counted(scene):
+    """The tokens of which one may be named: those with mask 1, or all where a change lets any look at another one."""
+    hidden = np.setdiff1d(np.arange(len(scene.tokens)), scene.real)
+    layers = range(scene.config.num_hidden_layers) if scene.trace.changes else ()
+    seen = any(scene.own("attention.self.probs", layer)[..., hidden].any() for layer in layers)
+    return np.arange(len(scene.tokens)) if seen or not len(scene.real) else scene.real
+
+
+def name_as_large(scene, tokens, amounts, best):
+    """The tokens whose amounts are the largest but for rounding: either way may put another one first."""
+    near = np.flatnonzero(amounts >= amounts[best] - 1e-9 * max(1, abs(amounts[best])))
+    return {scene.name(tokens[i]) for i in near}
+
+
+@oracle("carried most", "none carried more", "carried most below 0", "none carried more below 0")
 def _(scene, name):
+    parts, tokens = carry(scene), list_counted(scene)
+    own, below = parts[tokens], name.endswith("below 0")
+    assert below == (parts.sum() < 0) and ((own < 0) if below else (own > 0)).any()
+    amounts = -own if below else own
+    best = int(amounts.argmax())
+    values = {"part": own[best], "whole": parts.sum(), "token": name_as_large(scene, tokens, amounts, best)}
+    relations = ("SMALLEST", "LOWEST") if below else ("LARGEST", "HIGHEST")
+    return Truth(values, relations["none" in name], own, best)
+
+
+@oracle("none carried towards it")
+def _(scene):
     parts = carry(scene)
-    best = int(parts[:-1].argmax())
-    values = {"part": parts[best], "whole": parts.sum(), "token": {scene.name(i) for i in find_as_large(parts, best)}}
-    return Truth(values, "LARGEST" if name == "carried most" else "HIGHEST", parts[:-1], best)
+    own = parts[list_counted(scene)]
+    towards = np.minimum(own, 0) if parts.sum() < 0 else np.maximum(own, 0)
+    return Truth({"biases": parts[-1], "whole": parts.sum()}, "NONE", np.abs(towards))
 
 
-def find_as_large(parts, best):
-    """The tokens whose parts are that of the largest but for rounding: either way may put another one first."""
-    return np.flatnonzero(parts[:-1] >= parts[best] - 1e-9 * max(1, abs(parts[best])))
-
-
-@oracle("speaks most for", "none speaks more for")
+@oracle("speaks most for", "none speaks more for", "speaks most against", "none speaks more against")
 def _(scene, name):
-    parts = carry(scene)
-    best = int(parts[:-1].argmax())
-    values = {"part": parts[best], "token": {scene.name(i) for i in find_as_large(parts, best)}}
-    return Truth(values, "LARGEST" if name == "speaks most for" else "HIGHEST", parts[:-1], best)
+    tokens, against = list_counted(scene), name.endswith("against")
+    own = carry(scene)[tokens]
+    amounts = -own if against else own
+    best = int(amounts.argmax())
+    assert amounts[best] > 0
+    values = {"part": own[best], "token": name_as_large(scene, tokens, amounts, best)}
+    relations = ("SMALLEST", "LOWEST") if against else ("LARGEST", "HIGHEST")
+    return Truth(values, relations["none" in name], own, best)
 
 
-@oracle("speaks most against", "none speaks more against")
+@oracle("none speaks for", "none speaks against")
 def _(scene, name):
-    parts = carry(scene)
-    least = int(parts[:-1].argmin())
-    values = {"part": parts[least], "token": {scene.name(i) for i in find_as_large(-parts, least)}}
-    return Truth(values, "SMALLEST" if name == "speaks most against" else "LOWEST", parts[:-1], least)
+    own = carry(scene)[list_counted(scene)]
+    return Truth({}, "NONE", np.minimum(own, 0) if name.endswith("against") else np.maximum(own, 0))
 
 
 @oracle("orders alike", "orders partly alike", "orders apart", "orders opposed", "order’s exception")

@@ -7,8 +7,9 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
+from bertviz_core.analysis.attention import list_counted
 from bertviz_core.analysis.attribution import FORMULAS, Attribution, Question
-from bertviz_core.analysis.claims import Part, Said, say, say_largest, say_smallest
+from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say, say_largest, say_smallest
 from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.analysis.layers import average_attention
 from bertviz_core.analysis.origins import Origins
@@ -30,10 +31,17 @@ from bertviz_core.ui.panels.said import tell_short, tell_token
 from bertviz_core.ui.views import where_from_methods, where_from_written
 from bertviz_core.ui.views.where_from_carried import draw_both
 from bertviz_core.ui.views.where_from_question import pick_part, read_question, show_choosers
-from bertviz_core.ui.walk.origin import ROWS, ask_hidden, find_origins_of
+from bertviz_core.ui.walk.origin import (
+    NOTHING,
+    ROWS,
+    ask_hidden,
+    find_most,
+    find_origins_of,
+    read_counted,
+    sum_up,
+)
 from bertviz_core.ui.walk.worked_parts import HIDDEN, PART, SUM, find_part
 
-_NOTHING = 1e-12  # of a part in float64: what is less is rounding
 _SOURCE = "Kobayashi et al. 2021; Modarressi et al. 2023, DecompX"
 _FORMULA = rf"L = \sum_j c_j + c_b, \quad {FORMULAS['parts']}"
 
@@ -52,43 +60,74 @@ def write_headline(view: View) -> Said:
     return say(asked, *(_tell_lead(view, found) if other else (_tell_most(view, found),)))
 
 
+def _name_tokens(view: View, found: Attribution) -> str:
+    """Of which tokens one is named, where others carried something as well; else nothing."""
+    others = np.delete(found.parts, list_counted(view.trace))
+    return "Of the tokens not masked out " if (np.abs(others) > NOTHING).any() else ""
+
+
 def _tell_most(view: View, found: Attribution) -> Said:
-    best = int(found.parts.argmax())
-    parts = {
-        "part": tell_short(found.parts[best]),
-        "whole": tell_short(found.parts.sum() + found.biases),
-        "token": tell_token(view.trace.tokens, best),
+    """The token whose part is the largest of those that have the sum's sign."""
+    (tokens, parts), whole = read_counted(view.trace, found), sum_up(found)
+    of, best = _name_tokens(view, found) or "Of the tokens ", find_most(parts, whole)
+    tell, most, more = (
+        (say_largest, "carried most", "none carried more")
+        if whole >= 0
+        else (say_smallest, "carried most below 0", "none carried more below 0")
+    )
+    told = {
+        "part": tell_short(parts[best]),
+        "whole": tell_short(whole),
+        "token": tell_token(view.trace.tokens, tokens[best]),
     }
-    return say_largest(
-        ("carried most", "Of the tokens most from **{token}: {part} in a sum of {whole}**"),
-        ("none carried more", "No token carried more than **{token}: {part} in a sum of {whole}**"),
-        parts,
-        found.parts,
-        (best,),
+    biases = {"biases": tell_short(found.biases), "whole": told["whole"]}
+    return choose(
+        Claim(
+            "none carried towards it",
+            f"{of}none pulls towards it: **the biases are {{biases}} in a sum of {{whole}}**",
+            biases,
+            Relation.NONE,
+            np.maximum(parts if whole >= 0 else -parts, 0.0),
+        ),
+        tell(
+            (most, f"{of}most from **{{token}}: {{part}} in a sum of {{whole}}**"),
+            (more, f"{of}from none more than **{{token}}: {{part}} in a sum of {{whole}}**"),
+            told,
+            parts,
+            (best,),
+        ),
     )
 
 
-def _tell_lead(view: View, found: Attribution) -> tuple[Said, str, Said]:
-    parts = np.where(np.abs(found.parts) < _NOTHING, 0.0, found.parts)
+def _tell_lead(view: View, found: Attribution) -> tuple[str, Said, str, Said]:
+    """The token that speaks most for a lead, and the one most against it: none, where no part has that sign."""
+    tokens, parts = read_counted(view.trace, found)
     most, least = int(parts.argmax()), int(parts.argmin())
     speaks, against = (
-        {"part": _tell_signed(parts[i]), "token": tell_token(view.trace.tokens, i)} for i in (most, least)
+        {"part": _tell_signed(parts[i]), "token": tell_token(view.trace.tokens, tokens[i])} for i in (most, least)
     )
     return (
-        say_largest(
-            ("speaks most for", "**{token} speaks most for it, {part}**"),
-            ("none speaks more for", "**no token speaks more for it than {token}, {part}**"),
-            speaks,
-            parts,
-            (most,),
+        _name_tokens(view, found),
+        choose(
+            Claim("none speaks for", "**no token speaks for it**", {}, Relation.NONE, np.maximum(parts, 0.0)),
+            say_largest(
+                ("speaks most for", "**{token} speaks most for it, {part}**"),
+                ("none speaks more for", "**no token speaks more for it than {token}, {part}**"),
+                speaks,
+                parts,
+                (most,),
+            ),
         ),
         "; ",
-        say_smallest(
-            ("speaks most against", "{token} most against, {part}"),
-            ("none speaks more against", "none more against than {token}, {part}"),
-            against,
-            parts,
-            (least,),
+        choose(
+            Claim("none speaks against", "none against it", {}, Relation.NONE, np.minimum(parts, 0.0)),
+            say_smallest(
+                ("speaks most against", "{token} most against, {part}"),
+                ("none speaks more against", "none more against than {token}, {part}"),
+                against,
+                parts,
+                (least,),
+            ),
         ),
     )
 
@@ -126,7 +165,8 @@ def show(view: View) -> None:
 
 
 def _show_carried(view: View, question: Question, found: Origins) -> None:
-    offer_number(find_part(question, PART, source=int(found.parts.parts.argmax())))
+    tokens, parts = read_counted(view.trace, found.parts)
+    offer_number(find_part(question, PART, source=tokens[find_most(parts, sum_up(found.parts))]))
     heading = Heading(
         "Carried and needed",
         "a part for every token; they add up",
@@ -147,7 +187,7 @@ def _show_carried(view: View, question: Question, found: Origins) -> None:
 
 
 def _list_values(view: View, found: Attribution) -> Values:
-    total = found.parts.sum() + found.biases
+    total = sum_up(found)
     names = [f"{i} {token}" for i, token in enumerate(view.trace.tokens)]
     return Values(np.array([*found.parts, found.biases, total])[:, None], [*names, "biases", "sum"], ["part"])
 

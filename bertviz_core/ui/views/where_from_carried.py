@@ -27,7 +27,7 @@ from bertviz_core.ui.frame.walked import read_explained
 from bertviz_core.ui.panels.passes import show_passes_chart, tell_words
 from bertviz_core.ui.panels.said import tell_nowhere, tell_short, tell_token
 from bertviz_core.ui.views.where_from_question import name_kind, read_question
-from bertviz_core.ui.walk.origin import ask_hidden, choose_rows, count_parts, find_origins_of
+from bertviz_core.ui.walk.origin import ask_hidden, choose_rows, count_parts, find_origins_of, sum_up
 from bertviz_core.ui.walk.worked_parts import BIASES, HIDDEN, PART, SUM, find_part, name_whole, write_measure
 
 Measured = Found[Mapping[int, float]]
@@ -74,7 +74,7 @@ def _lay_out(view: View, question: Question, shown: Sequence[int], hidden: Measu
     what = name_kind(question)
     return Carried(
         rows,
-        Row(what, float(parts.sum()) + found.parts.biases, whole, now.value, now.text),
+        Row(what, sum_up(found.parts), whole, now.value, now.text),
         (
             f"into the {what}",
             "lead that is left" if question.against else f"{name_target(trace, question.target)} has",
@@ -179,7 +179,7 @@ def _tell_departure(view: View) -> str:
 
 def _tell_receipt(view: View, question: Question, found: Attribution, before: str) -> None:
     """That the parts add up, with the difference; in red, where they do not. before: what is said above it."""
-    total, recorded = float(found.parts.sum()) + found.biases, question.read(view.trace)
+    total, recorded = sum_up(found), question.read(view.trace)
     told = (
         f"{write_count(count_parts(view.trace, found.parts), 'part')} and the biases: {format_number(total)}; "
         f"the {name_kind(question)}: {format_number(recorded)}; difference {format_short(abs(total - recorded))}."

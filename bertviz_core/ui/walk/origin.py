@@ -7,7 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from bertviz_core.analysis.attribution import Question, hide_measures, list_unhidden
+from bertviz_core.analysis.attention import list_counted
+from bertviz_core.analysis.attribution import Attribution, Question, hide_measures, list_unhidden
 from bertviz_core.analysis.methods import MOST_TOKENS, Methods, try_methods
 from bertviz_core.analysis.origins import Origins, check_size, find_origins
 from bertviz_core.errors import InputError
@@ -16,6 +17,7 @@ from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.findings import Wanted
 from bertviz_core.ui.frame.resources import work_out_once
 
+NOTHING = 1e-12  # of a part in float64: what is less is rounding
 MOST_ROWS, ROWS = 30, 24  # tokens that all have a row; of more, those whose parts are largest
 
 
@@ -30,6 +32,22 @@ def find_origins_of(trace: Trace, question: Question) -> Origins:
 def count_parts(trace: Trace, parts: np.ndarray) -> int:
     """How many tokens have a part: all that are no padding, and of padding what carries something, as to itself."""
     return len({*trace.encoding.real, *np.flatnonzero(parts).tolist()})
+
+
+def sum_up(parts: Attribution) -> float:
+    """All parts and the biases together."""
+    return float(parts.parts.sum()) + parts.biases
+
+
+def read_counted(trace: Trace, parts: Attribution) -> tuple[list[int], np.ndarray]:
+    """The tokens of which one may be called the largest, and their parts, of which what is rounding is 0."""
+    tokens = list_counted(trace)
+    return tokens, np.where(np.abs(parts.parts) < NOTHING, 0.0, parts.parts)[tokens]
+
+
+def find_most(parts: np.ndarray, whole: float) -> int:
+    """The place of the part that counts most towards the whole: the largest of those with its sign."""
+    return int((parts if whole >= 0 else -parts).argmax())
 
 
 def choose_rows(parts: np.ndarray) -> list[int]:

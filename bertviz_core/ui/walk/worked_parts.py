@@ -31,7 +31,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.walk import card
 from bertviz_core.ui.walk.card import Card, Cell, Row, Table
 from bertviz_core.ui.walk.line import Line
-from bertviz_core.ui.walk.origin import ask_hidden, count_parts, find_origins_of
+from bertviz_core.ui.walk.origin import ask_hidden, count_parts, find_origins_of, read_counted, sum_up
 from bertviz_core.ui.walk.pictures import Piece, draw_terms, draw_waterfall
 from bertviz_core.ui.walk.worked_number import NOTE, WorkedOut
 
@@ -130,20 +130,22 @@ def write_terms(terms: np.ndarray) -> str:
 
 
 def _tell_part(trace: Trace, question: Question, parts: Attribution, j: int) -> Said:
-    """How much a token carried, and of what; that it is the most, where it is."""
-    whole = float(parts.parts.sum()) + parts.biases
+    """How much a token carried, and of what; that it is the most towards it, where it is."""
+    whole, (tokens, counted) = sum_up(parts), read_counted(trace, parts)
     told = {
         "part": Part(float(parts.parts[j]), format_short),
         "whole": Part(whole, format_short),
-        "count": card.count(len(parts.parts), "token"),
+        "count": card.count(len(tokens), "token"),
         "name": Part(name_token(trace.tokens, j)),
         "number": Part(name_whole(trace, question)),
     }
     form = "Of {number}, {whole}, what started as {name} carried **{part}**"
-    return choose(
-        Claim("largest part of a token", f"{form}, the most of {{count}}.", told, Relation.LARGEST, parts.parts, (j,)),
-        Claim("part of a token", f"{form}.", told),
-    )
+    some = Claim("part of a token", f"{form}.", told)
+    if j not in tokens or parts.parts[j] * whole <= 0:
+        return say(some)
+    most = Relation.LARGEST if whole > 0 else Relation.SMALLEST
+    at = (tokens.index(j),)
+    return choose(Claim("largest part of a token", f"{form}, the most of {{count}}.", told, most, counted, at), some)
 
 
 def _tell_hidden(trace: Trace, place: Place, found: Origins) -> Said:
@@ -221,7 +223,7 @@ def _work_out_sum(view: View, of: Address) -> WorkedOut:
     trace, place = view.trace, read_place(view.trace, of)
     found = take_apart(trace, place.question).parts
     names = [card.name_place(trace, TOKEN.name, j) for j in range(len(found.parts))]
-    number, recorded = float(found.parts.sum()) + found.biases, place.question.read(trace)
+    number, recorded = sum_up(found), place.question.read(trace)
     cells = [find_part(place.question, PART, source=j) for j in range(len(names))]
     parts = {
         "count": card.count(count_parts(trace, found.parts), "part"),
