@@ -86,7 +86,7 @@ def test_weights_that_no_softmax_gives_are_not_told_as_shares(name):
 
 
 def test_a_weight_of_0_is_none_below_0():
-    said = tell_hardest(np.array([-0.5, 0.0, 0.75, 0.0]), 1, ["a", "b", "c", "d"]).text
+    said = tell_hardest(np.array([-0.5, 0.0, 0.75, 0.0]), 1, ["a", "b", "c", "d"], range(4)).text
     assert said.startswith(
         "“b” has 1 of 4 weights below 0, which a change puts there; the largest is that on **“c”: 75"
     )

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 import bertviz_core as bv
+from bertviz_core.analysis.canvas import Spot, find_most
+from bertviz_core.analysis.token_lines import choose_links, choose_strongest
 from bertviz_core.formula.numbers import format_short
 from bertviz_core.formula.texts import name_token
-from tests.test_put import opened
+from tests.test_put import opened, read, tell
 
 SCORE = "cls.predictions.decoder"
 
@@ -23,9 +25,10 @@ def name_cell(token, word):
 
 
 # A lead whose parts have all the same sign: the text, the token, the words, and what is said.
+SEP = r"\*\*no token speaks for it\*\*; “\[SEP\]” most against, −1\.69$"
 LEADS = {
     "all for": ("b [MASK]", 1, "b", ":", r"“b” speaks most for it, \+14\.3\d\*\*; none against it$"),
-    "all against": ("la la", 0, "everything", "string", r"\*\*no token speaks for it\*\*; “\[SEP\]” most against, −1\.69$"),
+    "all against": ("la la", 0, "everything", "string", SEP),
     "both": ("b [MASK]", 2, ".", "the", r" speaks most for it, \+[\d.]+\*\*; .+ most against, −[\d.]+$"),
 }  # fmt: skip
 
@@ -46,7 +49,9 @@ def test_of_a_sum_below_0_the_part_that_is_named_is_below_0(bundled):
     found = bv.attribute(trace, name_cell(3, word))
     assert found.total < 0 < found.parts.max()
     least = int(found.parts.argmin())
-    said = f"Of the tokens most from **{name_token(trace.tokens, least)}: {format_short(found.parts[least])} in a sum of"
+    said = (
+        f"Of the tokens most from **{name_token(trace.tokens, least)}: {format_short(found.parts[least])} in a sum of"
+    )
     assert f"{said} {format_short(found.total)}**" in headline("The sun rises in the [MASK].", 3, of=name_cell(3, word))
 
 
@@ -59,3 +64,34 @@ def test_a_token_that_is_masked_out_is_not_named_as_the_largest_part(bundled):
     said = f"Of the tokens not masked out most from **{name_token(trace.tokens, most)}: {format_short(parts[most])} in"
     assert said in headline("Go home.", 6, pad="7", of=where)
     assert "not masked out" not in headline("Go home.", 1, pad="7")
+
+
+# A head whose weights a change multiplies by −1: none is above 0, and none of padding is named as the largest.
+
+OWN = "encoder.layer.3.attention.self"
+MINUS = {f"{OWN}.probs[head=7]": "scale=-1"}
+PADDED = {"layer": "3", "head": "7", "token": "2", "pad": "9"}
+
+
+def test_weights_that_a_change_turns_below_0_are_not_said_to_be_0(bundled):
+    """Where those of padding, which are 0, are the largest of the row."""
+    trace = bv.run(bundled, "Go home.", pad_to=9, changes=MINUS)
+    row = trace[f"{OWN}.probs[head=7,query=2]"]
+    best = int(row[:5].argmax())
+    assert row.max() == 0 > row[best] and not row[5:].any()
+    at = opened("attention", MINUS, "Go home.", **PADDED)
+    title, name = read(at)[0], name_token(trace.tokens, best)
+    assert f"has 5 of 5 weights below 0, which a change puts there; the largest is that on **{name}: " in title
+    assert "are 0" not in title and f"“{trace.tokens[best]}” at position {best} is shown, with " in title
+    assert f" has no larger weight than one below 0, that on {name}. " in tell(trace, 3, 7, 2)["ask / offer"]
+    found = find_most(trace, Spot(3, 7, 2, None, range(9)))
+    assert found.share == 0 and not found.nowhere
+
+
+def test_what_is_not_drawn_of_weights_below_0_is_below_0():
+    weights = np.array([[-0.6, 0.0, -0.4, 0.0], [0.0, 0.0, 0.0, 0.0], [-0.1, -0.2, -0.7, 0.0], [0.0] * 4])
+    hide = [False, False, False, True]
+    assert choose_links(weights, [0] * 4, [True, False, False, True], "all", 1, 4).hidden.tolist() == [0.0, -0.1]
+    shown = choose_strongest(weights, hide, 0, 4, 1)
+    assert shown.keys == [0, 1, 2] and np.nansum(shown.weights, axis=1).tolist() == [0.0, 0.0, -0.1]
+    assert shown.hidden.tolist() == pytest.approx([-1.0, 0.0, -0.9])

@@ -281,7 +281,8 @@ def _draw_ribbons(faces: Faces, spot: Spot, layer: int) -> Strip:
 
 @dataclass(frozen=True)
 class Most:
-    """The largest attention weight of a head at a token. key, text: the token that it is on; share: 0 to 1."""
+    """The largest attention weight of a head at a token. key, text: the token that it is on; share: 0 to 1, unless a
+    change put others; nowhere: whether all weights are 0."""
 
     layer: int
     head: int
@@ -289,13 +290,15 @@ class Most:
     key: int
     text: str
     share: float
+    nowhere: bool
 
 
 def find_most(trace: Trace, spot: Spot) -> Most:
     """Of the chosen head's weights at the chosen token, on all tokens of the input, the largest."""
     weights = read_weights(trace, spot.token)[spot.layer, spot.head]
     key = int(weights.argmax())
-    return Most(spot.layer, spot.head, spot.token, key, trace.tokens[key], float(weights[key]))
+    share, nowhere = float(weights[key]), not weights.any()
+    return Most(spot.layer, spot.head, spot.token, key, trace.tokens[key], share, nowhere)
 
 
 def average_heads(trace: Trace, layer: int, token: int) -> np.ndarray:

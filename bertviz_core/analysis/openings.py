@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.analysis.attention import multiply_terms
+from bertviz_core.analysis.attention import list_counted, multiply_terms
 from bertviz_core.analysis.claims import stands_out
 from bertviz_core.analysis.heads import Sentence
 from bertviz_core.analysis.layers import list_winners
@@ -134,7 +134,8 @@ def find_other_words(trace: Trace, token: int) -> np.ndarray:
 class OpenKey:
     """The key that a page opens at. weight: the token's attention weight on it; rule: what it had to be, WORD or ANY.
 
-    name: the token's, key_text: the key's own; alone: whether no other such weight is as large or written alike.
+    name: the token's, key_text: the key's own; alone: whether no other such weight is as large or written alike;
+    nowhere: whether all weights are 0.
     """
 
     key: int
@@ -143,10 +144,11 @@ class OpenKey:
     weight: float
     rule: str
     alone: bool
+    nowhere: bool
 
     @property
     def reason(self) -> str:
-        if not self.weight:
+        if self.nowhere:
             return f"“{self.key_text}” at position {self.key} is shown: all attention weights of {self.name} are 0."
         shown = f"“{self.key_text}” at position {self.key} is shown, with {format_percent(self.weight)}:"
         if self.alone:
@@ -157,17 +159,17 @@ class OpenKey:
 def open_key(trace: Trace, layer: int, head: int, token: int) -> OpenKey:
     """The key with the largest weight among words other than the token itself, if that is at least an even share.
 
-    Else the key with the largest weight of all. An even share is 1 over the number of tokens, padding left out.
+    Else the key with the largest weight of all that count. An even share is 1 over the number of tokens, padding left
+    out.
     """
     row = trace[ATTENTION_WEIGHTS.in_layer(layer).fix(head=head, query=token)]
-    words = np.full(len(row), -1.0)
     others = find_other_words(trace, token)
-    words[others] = row[others]
-    enough = float(words.max()) * sum(trace.encoding.mask) > 1 - _ROUNDING
-    asked, rule = (words, WORD) if enough else (row, ANY)
-    key = int(asked.argmax())
-    alone = stands_out(asked, key, format_percent)
-    return OpenKey(key, trace.tokens[key], name_token(trace.tokens, token), float(row[key]), rule, alone)
+    enough = float(row[others].max(initial=-1.0)) * sum(trace.encoding.mask) > 1 - _ROUNDING
+    asked, rule = (others, WORD) if enough else (np.array(list_counted(trace)), ANY)
+    best = int(row[asked].argmax())
+    key, alone = int(asked[best]), stands_out(row[asked], best, format_percent)
+    name = name_token(trace.tokens, token)
+    return OpenKey(key, trace.tokens[key], name, float(row[key]), rule, alone, not row.any())
 
 
 @dataclass(frozen=True)

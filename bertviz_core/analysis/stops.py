@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from bertviz_core.analysis.add_norm import adds_input, gives_normalized, read_epsilon
-from bertviz_core.analysis.attention import DotProduct, multiply_terms
+from bertviz_core.analysis.attention import DotProduct, list_counted, multiply_terms
 from bertviz_core.analysis.canvas import EMBEDDING, WIDTH, Spot
 from bertviz_core.analysis.claims import stands_out
 from bertviz_core.analysis.digits import Digits, find_fewest, fit_chain, fit_product, fit_quotient, fit_sum
@@ -112,10 +112,9 @@ def _offer(trace: Trace, spot: Spot, key: int) -> Offered:
     )
     query, offered, value = (float(np.linalg.norm(trace[row].astype(np.float64))) for row in rows)
     shares = trace[own.enter("probs").fix(head=spot.head, query=spot.token)]
-    most, special = bool(shares[key] == shares.max()), trace.model.tokenizer.special_tokens
-    rivals = [
-        i for i, text in enumerate(trace.tokens) if i != key and (most or (i != spot.token and text not in special))
-    ]
+    counted, special = list_counted(trace), trace.model.tokenizer.special_tokens
+    most = bool(shares[key] >= shares[counted].max())
+    rivals = [i for i in counted if i != key and (most or (i != spot.token and trace.tokens[i] not in special))]
     tied = not stands_out(shares[[key, *rivals]].astype(np.float64), 0, format_number)
     put = tuple(row.leaf.rpartition(".")[2] for row in rows if is_put(trace, row))
     return Offered(query, offered, value, key, float(shares[key]), most, tied, not shares.any(), put)

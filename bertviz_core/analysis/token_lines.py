@@ -48,8 +48,7 @@ def choose_links(
         sides.append([fits[i] for i in center_range(min(place, len(fits) - 1), size, len(fits))] if fits else [])
     queries, keys = sides
     shown = weights[np.ix_(queries, keys)]
-    hidden = weights[queries].sum(axis=-1) - shown.sum(axis=-1)
-    return Links(queries, keys, shown, np.maximum(hidden, 0.0))  # never below 0 by rounding
+    return Links(queries, keys, shown, np.delete(weights[queries], keys, axis=1).sum(axis=-1))
 
 
 def choose_strongest(weights: np.ndarray, hide: Sequence[bool], center: int, size: int, each: int) -> Links:
@@ -62,11 +61,13 @@ def choose_strongest(weights: np.ndarray, hide: Sequence[bool], center: int, siz
     rows = weights[near.queries]
     best = np.zeros(rows.shape, dtype=bool)
     for row, mine in zip(rows, best, strict=True):
-        mine[rank_top(np.where(hide, -1.0, row), each)] = True
+        mine[rank_top(np.where(hide, -np.inf, row), each)] = True
+    best &= ~np.asarray(hide)
     kept = np.where(best, rows, 0.0)
     worth = kept.max(axis=0, initial=0.0)
     if center in near.queries:
         worth = worth + kept[near.queries.index(center)]
     keys = sorted(key for key in rank_top(worth, size) if worth[key] > 0) or near.keys
     shown = np.where(best, rows, np.nan)[:, keys]
-    return Links(near.queries, keys, shown, np.maximum(rows.sum(axis=-1) - np.nansum(shown, axis=-1), 0.0))
+    rest = np.where(best & np.isin(np.arange(rows.shape[1]), keys), 0.0, rows)
+    return Links(near.queries, keys, shown, rest.sum(axis=-1))

@@ -80,8 +80,8 @@ def _tell_key(trace: Trace, spot: Spot, offered: Offered) -> list[Said]:
         return [asks, " looks nowhere, all its attention weights are 0; beside it stands ", offers]
     what = "" if offered.most else ", of words other than itself,"
     most = " looks at none more than at " if offered.tied else " looks most at "
-    if offered.weight < 0:
-        most = " has no larger weight than one below 0, that on "
+    if offered.weight <= 0:
+        most = f" has no larger weight than {'one below 0' if offered.weight else '0'}, that on "
     return [asks, f"{what}{most}", "itself" if offered.of == spot.token else offers]
 
 

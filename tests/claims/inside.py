@@ -26,21 +26,30 @@ def _(scene):
 
 @oracle("looks hardest", "looks as hard")
 def _(scene, name):
-    most = int(scene.row.argmax())
-    values = {"asks": scene.name(scene.token), "key": scene.name(most), "weight": scene.row[most]}
-    return Truth(values, {"looks hardest": "LARGEST", "looks as hard": "HIGHEST"}[name], scene.row, most)
+    values, row, most = _look(scene)
+    values["asks"] = scene.name(scene.token)
+    return Truth(values, {"looks hardest": "LARGEST", "looks as hard": "HIGHEST"}[name], row, most)
+
+
+def _look(scene):
+    """The key with the largest weight and that weight, the weights of all keys that count, and its place there."""
+    keys = scene.counted
+    row = scene.row[keys]
+    most = int(row.argmax())
+    return {"key": scene.name(keys[most]), "weight": row[most]}, row, most
 
 
 @oracle("weights below 0")
 def _(scene):
-    return Truth({"asks": scene.name(scene.token), "count": int((scene.row < 0).sum()), "all": len(scene.row)})
+    row = scene.row[scene.counted]
+    return Truth({"asks": scene.name(scene.token), "count": int((row < 0).sum()), "all": len(row)})
 
 
 @oracle("largest beside weights below 0", "none larger beside weights below 0")
 def _(scene, name):
-    most = int(scene.row.argmax())
     relation = {"l": "LARGEST", "n": "HIGHEST"}[name[0]]
-    return Truth({"key": scene.name(most), "weight": scene.row[most]}, relation, scene.row, most)
+    values, row, most = _look(scene)
+    return Truth(values, relation, row, most)
 
 
 @oracle("worked key")

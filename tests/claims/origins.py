@@ -70,14 +70,6 @@ def can_transcribe(trace):
     return plain and len(trace.tokens) <= TRANSCRIBED and trace.model.config.hidden_act in SLOPES
 
 
-def list_counted(scene):
-    """The tokens of which one may be named: those with mask 1, or all where a change lets any look at another one."""
-    hidden = np.setdiff1d(np.arange(len(scene.tokens)), scene.real)
-    layers = range(scene.config.num_hidden_layers) if scene.trace.changes else ()
-    seen = any(scene.own("attention.self.probs", layer)[..., hidden].any() for layer in layers)
-    return np.arange(len(scene.tokens)) if seen or not len(scene.real) else scene.real
-
-
 def name_as_large(scene, tokens, amounts, best):
     """The tokens whose amounts are the largest but for rounding: either way may put another one first."""
     near = np.flatnonzero(amounts >= amounts[best] - 1e-9 * max(1, abs(amounts[best])))
@@ -86,7 +78,7 @@ def name_as_large(scene, tokens, amounts, best):
 
 @oracle("carried most", "none carried more", "carried most below 0", "none carried more below 0")
 def _(scene, name):
-    parts, tokens = carry(scene), list_counted(scene)
+    parts, tokens = carry(scene), scene.counted
     own, below = parts[tokens], name.endswith("below 0")
     assert below == (parts.sum() < 0) and ((own < 0) if below else (own > 0)).any()
     amounts = -own if below else own
@@ -99,14 +91,14 @@ def _(scene, name):
 @oracle("none carried towards it")
 def _(scene):
     parts = carry(scene)
-    own = parts[list_counted(scene)]
+    own = parts[scene.counted]
     towards = np.minimum(own, 0) if parts.sum() < 0 else np.maximum(own, 0)
     return Truth({"biases": parts[-1], "whole": parts.sum()}, "NONE", np.abs(towards))
 
 
 @oracle("speaks most for", "none speaks more for", "speaks most against", "none speaks more against")
 def _(scene, name):
-    tokens, against = list_counted(scene), name.endswith("against")
+    tokens, against = scene.counted, name.endswith("against")
     own = carry(scene)[tokens]
     amounts = -own if against else own
     best = int(amounts.argmax())
@@ -118,7 +110,7 @@ def _(scene, name):
 
 @oracle("none speaks for", "none speaks against")
 def _(scene, name):
-    own = carry(scene)[list_counted(scene)]
+    own = carry(scene)[scene.counted]
     return Truth({}, "NONE", np.minimum(own, 0) if name.endswith("against") else np.maximum(own, 0))
 
 

@@ -85,6 +85,15 @@ class Scene:
     def row(self):
         return self.weights[self.head]
 
+    @cached_property
+    def counted(self):
+        """The tokens of which one may be called the largest: those with mask 1, or all where a change lets any look at
+        another one."""
+        hidden = np.setdiff1d(np.arange(len(self.tokens)), self.real)
+        layers = range(self.config.num_hidden_layers) if self.trace.changes else ()
+        seen = any(self.own("attention.self.probs", layer)[..., hidden].any() for layer in layers)
+        return np.arange(len(self.tokens)) if seen or not len(self.real) else self.real
+
     @property
     def other_words(self):
         return [i for i, text in enumerate(self.tokens) if text not in self.special and i != self.token]
@@ -97,7 +106,7 @@ class Scene:
             return int(asked), False
         most = max(self.other_words, key=lambda i: (self.row[i], -i), default=None)
         fair = most is not None and self.row[most] * len(self.real) >= 1 - 1e-7
-        return (most if fair else int(self.row.argmax())), True
+        return (most if fair else int(self.counted[self.row[self.counted].argmax()])), True
 
     @property
     def article_row(self):

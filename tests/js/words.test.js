@@ -55,8 +55,12 @@ test("a stop inside of a layer says which of the layers that is", () => {
 test("the headline answers: what a head looks at, what a layer does", () => {
   const title = (place, more = {}) => text(openCanvas(place, { more }).canvas.chrome.title.innerHTML);
   assert.equal(title({ level: "head" }), "Head 0 of layer 1: “the” looks at “[SEP]” with 32\u00a0%");
-  assert.equal(title({ level: "head" }, { most: { ...makeData().most, share: 0 } }),
+  assert.equal(title({ level: "head" }, { most: { ...makeData().most, share: 0, nowhere: true } }),
     "Head 0 of layer 1: “the” looks nowhere, all its attention weights are 0");
+  for (const share of [0, -0.5]) {
+    assert.equal(title({ level: "head" }, { most: { ...makeData().most, share } }),
+      "Head 0 of layer 1: “the” has no attention weight above 0");
+  }
   assert.equal(title({ level: "head" }, { face: "difference" }), "Head 0 of layer 1: how its attention weights changed");
   assert.equal(title({ level: "layer" }),
     "In layer 1 everyEvery token looks around, adds what it found, then thinks for itself");

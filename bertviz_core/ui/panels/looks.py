@@ -17,16 +17,18 @@ NO_SHARES = (
 )
 
 
-def tell_hardest(row: np.ndarray, token: int, tokens: Sequence[str]) -> Said:
+def tell_hardest(row: np.ndarray, token: int, tokens: Sequence[str], counted: Sequence[int]) -> Said:
     """Which key a query looks at most; where all its weights are 0, that it looks at none.
 
-    row: the query's attention weights, shape (key,), 0 to 1, unless a change put others; token: the query's position.
+    row: the query's attention weights, shape (key,), 0 to 1, unless a change put others; token: the query's position;
+    counted: the keys of which one may be the largest.
     """
+    row = row[counted]
     most = int(row.argmax())
-    asks, weight, key = tell_token(tokens, token), tell_percent(row[most]), tell_token(tokens, most)
+    asks, weight, key = tell_token(tokens, token), tell_percent(row[most]), tell_token(tokens, counted[most])
     parts, asking = {"weight": weight, "asks": asks, "key": key}, {"asks": asks}
     if (row < 0).any():
-        return _tell_below(row, asks, tokens)
+        return _tell_below(row, asks, key)
     return say(
         choose(
             Claim("looks at nothing", "{asks} looks at nothing: **all its weights are 0**", asking, Relation.NONE, row),
@@ -45,15 +47,15 @@ def tell_hardest(row: np.ndarray, token: int, tokens: Sequence[str]) -> Said:
     )
 
 
-def _tell_below(row: np.ndarray, asks: Part, tokens: Sequence[str]) -> Said:
-    """Of weights below 0, which no softmax gives: how many there are, and the largest weight."""
+def _tell_below(row: np.ndarray, asks: Part, key: Part) -> Said:
+    """Of weights below 0, which no softmax gives: how many there are, and the largest weight, which is on `key`."""
     most, below = int(row.argmax()), row < 0
     count = Claim(
         "weights below 0",
         "{asks} has {count} of {all} weights below 0, which a change puts there",
         {"asks": asks, "count": Part(int(below.sum())), "all": Part(len(row))},
     )
-    parts = {"weight": tell_percent(row[most]), "key": tell_token(tokens, most)}
+    parts = {"weight": tell_percent(row[most]), "key": key}
     return say(
         count,
         choose(

@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.attention import find_block_maxima, locate_block_maxima
+from bertviz_core.analysis.attention import find_block_maxima, list_counted, locate_block_maxima
 from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
 from bertviz_core.analysis.heads import are_shares, measure_entropy
 from bertviz_core.analysis.labels import center_words, label_tokens, tell_tokens_apart
@@ -68,9 +68,10 @@ _SEE = {
 def write_headline(view: View) -> Said:
     """Which key the chosen token looks at most; and which one is worked out, where that is another."""
     row, chosen, tokens = read_row(view, "probs"), view.chosen, view.trace.tokens
-    said = say("Who looks at whom? ", tell_hardest(row, chosen.token, tokens))
+    counted = list_counted(view.trace)
+    said = say("Who looks at whom? ", tell_hardest(row, chosen.token, tokens, counted))
     key, rule = choose_key(view)
-    if key == int(row.argmax()) or not row.any():
+    if key == counted[int(row[counted].argmax())] or not row.any():
         return said
     parts = {"weight": tell_percent(row[key]), "key": tell_token(tokens, key)}
     worked = Claim("worked key", "; worked out is **{key}: {weight}**", parts)

@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.ablation import WORTH, Ablation
+from bertviz_core.analysis.attention import list_counted
 from bertviz_core.analysis.claims import Said, say
 from bertviz_core.analysis.heads import Summary, find_roles, has_shares, is_silent
 from bertviz_core.analysis.labels import center_words, label_tokens
@@ -67,7 +68,7 @@ def write_headline(view: View) -> Said:
         return told
     chosen = view.chosen
     row = view.trace[_find_weights(view).fix(query=chosen.token)]
-    looks = tell_hardest(row, chosen.token, view.trace.tokens)
+    looks = tell_hardest(row, chosen.token, view.trace.tokens, list_counted(view.trace))
     return say(f"Which head looks where? In layer {chosen.layer}, head {chosen.head}, ", looks)
 
 

@@ -68,7 +68,8 @@ export function writeTitle(canvas) {
   const most = findMost(canvas);
   if (!most) return name;
   const token = escapeHtml(canvas.token);
-  if (!most.share) return `${name}: ${token} looks nowhere, all its attention weights are 0`;
+  if (most.nowhere) return `${name}: ${token} looks nowhere, all its attention weights are 0`;
+  if (most.share <= 0) return `${name}: ${token} has no attention weight above 0`;
   return `${name}: ${token} looks at <b class="bvc-kind-attention">“${escapeHtml(most.text)}”</b> with ` +
     `<b>${writePercent(most.share)}</b>`;
 }
@@ -86,7 +87,7 @@ function writeLayers({ place, data: { size, stops } }) {
 /** @type {("layer" | "head" | "token")[]} */
 const PLACED = ["layer", "head", "token"]; // what decides where a token looks
 
-// Which token the chosen one looks at most, {text, share}; null where that is not known here.
+// Which token the chosen one looks at most, {text, share, nowhere}; null where that is not known here.
 /** @param {Canvas} canvas */
 function findMost(canvas) {
   const { data, place, at } = canvas;
@@ -95,7 +96,7 @@ function findMost(canvas) {
   if (!stage || !data.tokens[at] || data.tokens.length < data.window.total) return null;
   const weights = data.tokens.map((_, key) => readValue(stage, { row: at, key }));
   const share = Math.max(...weights);
-  return { share, text: data.tokens[weights.indexOf(share)].text };
+  return { share, text: data.tokens[weights.indexOf(share)].text, nowhere: weights.every((weight) => !weight) };
 }
 
 /** @param {Canvas} canvas */

@@ -175,7 +175,7 @@ export interface CanvasData {
   operands: string[];
   face: string;
   stages: SentStage[];
-  most: { layer: number; head: number; token: number; key: number; text: string; share: number };
+  most: { layer: number; head: number; token: number; key: number; text: string; share: number; nowhere: boolean };
   outside: Record<string, Share>;
   words: { top: FirstWord[]; best: Word[]; tied: number } | null;
   stops: Stop[];
