@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Literal
 
 DECIMALS = 4
@@ -23,6 +24,7 @@ _DIGITS = 2  # significant ones of what is short
 _LEAST, _MOST = 0.001, 99.9  # percent: nearer to 0 and to 100 only that is said
 Form = Literal["number", "short", "percent"]  # of a column: in full, short, as a percentage
 _PLAIN = re.compile(r"[\d,]+(?:\.(\d+))?")  # a number without sign and power
+_ENDS_IN_ZEROS = re.compile(r"\.0+(?=\D)")  # what a percentage reads the same without
 _KNOWN = 1e15  # from here on no decimals are known of a double
 _MINUS, _SPACE = "\N{MINUS SIGN}", "\N{NO-BREAK SPACE}"
 _LINE, _ABOVE = "0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
@@ -101,6 +103,26 @@ def format_percent(part: float) -> str:
     if part < 0 and percent:
         sign, text = {"<": ">", ">": "<"}.get(sign, ""), _MINUS + text
     return f"{sign} {text}{_SPACE}%".lstrip()
+
+
+def read_alike(texts: Iterable[str]) -> bool:
+    """Whether numbers as they are written are read as the same one: `99.0 %` and `99 %`."""
+    return len({_ENDS_IN_ZEROS.sub("", text) for text in texts}) == 1
+
+
+def choose_percent(one: float, other: float) -> Callable[[float], str]:
+    """How two percentages are written that are compared: as each is by itself, or, where they are read alike and are
+    not, both with the fewest decimals that tell them apart, if there are so many."""
+    if one != other and read_alike(map(format_percent, (one, other))):
+        for places in range(1, DECIMALS + 1):
+            write = partial(_write_places, places)
+            if write(one) != write(other):
+                return write
+    return format_percent
+
+
+def _write_places(places: int, part: float) -> str:
+    return f"{write_fixed(100 * part, places)}{_SPACE}%"
 
 
 def write_column(values: Sequence[float], form: Form = "number") -> list[str]:

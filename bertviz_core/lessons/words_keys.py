@@ -191,9 +191,15 @@ def raise_logit(scene: Scene) -> dict[Address, float]:
     return {cell: float(scene.trace[cell]) + 1.0}
 
 
-def _write_share(share: float) -> str:
+def _write_share(share: float, places: int = 2) -> str:
     """With two decimals, since what follows differs by less than a percent."""
-    return f"{write_fixed(100 * share, 2)} %"
+    return f"{write_fixed(100 * share, places)} %"
+
+
+def _write_fall(was: float, now: float) -> tuple[str, str]:
+    """Two shares, with as many decimals as tell them apart."""
+    pairs = [(_write_share(was, places), _write_share(now, places)) for places in range(2, 7)]
+    return next((pair for pair in pairs if len({*pair}) == 2), pairs[0])
 
 
 def work_plusone(scene: Scene) -> Worked:
@@ -202,6 +208,7 @@ def work_plusone(scene: Scene) -> Worked:
     other = next(i for i in rank_entries(scene, 2) if i != word)
     share = float(shares[word])
     outcomes = np.array([share + 0.01, share * np.e / (1 + share * (np.e - 1)), share * np.e])
+    was, now = _write_fall(float(shares[other]), float(after[other]))
     numbers = {
         "word": quote_entry(scene, word),
         "p": _write_share(share),
@@ -209,8 +216,8 @@ def work_plusone(scene: Scene) -> Worked:
         "new": _write_share(float(outcomes[1])),
         "times": _write_share(float(outcomes[2])),
         "other": quote_entry(scene, other),
-        "was": _write_share(float(shares[other])),
-        "now": _write_share(float(after[other])),
+        "was": was,
+        "now": now,
     }
     key = int(np.abs(outcomes - after[word]).argmin())
     return Worked(key, numbers, PROBS.fix(token=scene.token, vocab=word))

@@ -180,6 +180,12 @@ def _(scene, name):
     return Truth({"angle": angles[most], "token": scene.name(i)}, relation, angles, most)
 
 
+@oracle("none apart")
+def _(scene):
+    last = two(scene).angles[-1]
+    return Truth({}, "NONE", np.round(last[np.isfinite(last)], 3))  # degrees
+
+
 @oracle("tokens matched")
 def _(scene):
     found = two(scene)

@@ -19,7 +19,7 @@ from bertviz_core.analysis.what_if import (
 )
 from bertviz_core.errors import InputError
 from bertviz_core.formula.address import Address, Where
-from bertviz_core.formula.numbers import format_percent
+from bertviz_core.formula.numbers import choose_percent
 from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.bert import TOKEN_IDS
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
@@ -127,8 +127,9 @@ def _render_moves(found: Outcome, token: int) -> str:
     moves = "".join(
         f'<span class="bv-move"><b>{escape(shift.word)}</b><span class="bv-pair" aria-hidden="true">'
         f'<i style="width:{shift.after / end:.1%}"></i><i style="width:{shift.before / end:.1%}"></i></span>'
-        f"{format_percent(shift.before)} → <b>{format_percent(shift.after)}</b></span>"
+        f"{write(shift.before)} → <b>{write(shift.after)}</b></span>"
         for shift in shifts
+        for write in [choose_percent(shift.before, shift.after)]
     )
     return f'<div class="bv-moves">at {escape(name_token(found.after.tokens, token))} {moves}</div>'
 

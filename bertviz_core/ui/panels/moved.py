@@ -10,7 +10,7 @@ from bertviz_core.analysis.what_if import Moved, measure_moved
 from bertviz_core.figures.base import Chart
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN_AXES
-from bertviz_core.formula.numbers import format_number, format_percent, write_fixed
+from bertviz_core.formula.numbers import choose_percent, format_number, format_percent, read_alike
 from bertviz_core.formula.texts import name_token
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -20,7 +20,6 @@ from bertviz_core.ui.panels.charts import draw_difference, draw_moved_bars
 
 _SHARES = "probs"  # ends the name of what is a part of a whole
 _HARDLY = 0.05  # of the largest change of the tensor, and of the number itself: a smaller change is hardly any
-_PLACES = (1, 2, 3, 4)  # decimals of a percentage
 
 
 def draw_difference_chart(view: View, address: Address, kind: str) -> tuple[Chart, str] | None:
@@ -96,10 +95,7 @@ def _write(panel: Address, value: float) -> str:
 def _write_arrow(panel: Address, before: float, after: float) -> str:
     """Two numbers with as many digits as tell them apart."""
     texts = [_write(panel, value) for value in (before, after)]
-    if len({*texts}) == 1 and texts[0].endswith("%"):
-        pairs = [
-            [f"{write_fixed(100 * value, places)}\N{NO-BREAK SPACE}%" for value in (before, after)]
-            for places in _PLACES
-        ]
-        texts = next((pair for pair in pairs if len({*pair}) == 2), [format_number(value) for value in (before, after)])
+    if all(text.endswith("%") for text in texts) and read_alike(texts):
+        texts = [*map(choose_percent(before, after), (before, after))]
+        texts = texts if len({*texts}) == 2 else [format_number(value) for value in (before, after)]
     return " → ".join(texts)

@@ -9,7 +9,7 @@ import numpy as np
 from bertviz_core.analysis.claims import Claim, Part, Relation
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_degrees, format_number, format_percent, format_short
+from bertviz_core.formula.numbers import choose_percent, format_degrees, format_number, format_percent, format_short
 from bertviz_core.formula.texts import join_words, name_token
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.labels import escape_markdown, quote
@@ -38,6 +38,12 @@ def tell_count(amount: int) -> Part:
 def tell_percent(part: float) -> Part:
     """A part of a whole, 1 being all of it."""
     return Part(float(part), format_percent)
+
+
+def tell_percents(part: float, other: float) -> tuple[Part, Part]:
+    """Two parts of a whole that are compared, with digits that tell them apart."""
+    write = choose_percent(float(part), float(other))
+    return Part(float(part), write), Part(float(other), write)
 
 
 def tell_number(value: float) -> Part:

@@ -54,6 +54,7 @@ def show_brought(view: View) -> Derived:
     kept = sorted({*trace.encoding.real, token, *np.flatnonzero(trace[probs]).tolist()})
     shown = [kept[i] for i in choose_shown(lengths[kept], SHOWN, (kept.index(token),))]
     words, others = [names[i] for i in shown], len(kept) - len(shown)
+    longest = f", the longest{tell_others(trace, lengths, shown, SHOWN)}" if np.ptp(lengths[kept]) else ", all as long"
     return Derived(
         "brought",
         f"Weighted values of head {head} for {name_token(trace.tokens, token)}, and their sum",
@@ -65,12 +66,7 @@ def show_brought(view: View) -> Derived:
         note="One row per token: its value times its attention weight. The last row is the sum of all rows, the "
         "head output. "
         + f"{tell_most(view)}{tell_put(view, *list_outputs(view))}"
-        + (
-            f" Shown: {len(shown)}, the longest{tell_others(trace, lengths, shown, SHOWN)}; the others are summed in "
-            "one row."
-            if others
-            else ""
-        ),
+        + (f" Shown: {len(shown)}{longest}; the others are summed in one row." if others else ""),
         table=render_table(
             "token",
             words,

@@ -17,7 +17,7 @@ from bertviz_core.analysis.token_attention import Taken, measure_taken
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.taken import BarColumn, Squares, draw_bar_columns, draw_taken_squares
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import Form, format_latex, write_column
+from bertviz_core.formula.numbers import Form, format_latex, format_short, write_column
 from bertviz_core.formula.steps import ATTENTION, VALUE
 from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.programs.names import CONTEXT, SELF_ATTENTION
@@ -306,8 +306,13 @@ def _draw_every(view: View, found: Bringing) -> Chart:
 
 def _note_rows(view: View, found: Bringing) -> str:
     """Which tokens are drawn, if not all; and what weights below 0 do, where a change put any."""
-    others = tell_others(view.trace, found.taken[found.head], found.shown, SHOWN)
-    shown = f"Shown: {len(found.shown)}, those of which head {found.head} takes most{others}." if found.others else ""
+    shown = ""
+    if found.others:
+        taken = found.taken[found.head]
+        others = tell_others(view.trace, taken, found.shown, SHOWN)
+        most = f"Shown: {len(found.shown)}, those of which head {found.head} takes most{others}."
+        same = f"Shown: {len(found.shown)}; of each token head {found.head} takes {format_short(float(taken[0]))}."
+        shown = most if np.ptp(taken[list(found.found.real)]) else same
     if not (found.found.weights < 0).any():
         return shown
     signs = "Where a change puts a weight below 0, the value is taken off: lengths and areas are those of its size."

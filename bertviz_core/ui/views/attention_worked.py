@@ -242,10 +242,8 @@ def note_shown(view: View, shown: Sequence[int]) -> str:
     others = tell_others(view.trace, row, shown, SHOWN)
     held = format_percent(float(row[list(shown)].sum()))
     word = escape_markdown(read_word(view))
-    return (
-        f" Shown: {count} of {len(real)} keys, those with the largest weights in the row of {word}{others}, "
-        f"together {held}."
-    )
+    which = "those with the largest weights" if np.ptp(row[list(real)]) else "all with the same weight"
+    return f" Shown: {count} of {len(real)} keys, {which} in the row of {word}{others}, together {held}."
 
 
 def tell_replaced(view: View) -> str:

@@ -131,6 +131,8 @@ def _tell_farthest(both: Both) -> Said:
     parts = {"angle": tell_degrees(angles[most]), "token": tell_token(both.one.tokens, both.pairs[known[most]][0])}
     if len(angles) == 1:
         return say()
+    if not angles.any():
+        return say(Claim("none apart", "All matched tokens end alike.", {}, Relation.NONE, angles))
     return say_largest(
         ("farthest apart", "Farthest apart ends {token}, {angle}."),
         ("none farther apart", "No token ends farther apart than {token}, {angle}."),

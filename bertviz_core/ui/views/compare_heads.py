@@ -10,7 +10,6 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.comparing import average_moved, measure_by_layer, read_folded, sort_heads, tell_heads
-from bertviz_core.analysis.layers import average_attention
 from bertviz_core.figures.compared import draw_sorted
 from bertviz_core.figures.thumbnails import draw_thumbnail
 from bertviz_core.formula.address import Address
@@ -33,6 +32,7 @@ _SHOWN = 8  # heads whose maps are drawn
 _SIDE = 32  # cells along one side of a map, at most
 _AT_ONCE = 4_000_000  # weights of both passes that are read while the page is drawn; of more, in the background
 _HIGH = 156
+_ROUNDING = 1e-4  # of a row that sums to 1 in single precision
 Maps = Mapping[tuple[int, int], list[np.ndarray]]  # of both passes, by layer and head
 
 
@@ -73,7 +73,9 @@ def _draw(view: View, both: Both, found: Found[np.ndarray]) -> None:
             _show_bars(view, heads, order, _find_end(drawn))
         with maps:
             st.html(_render_maps(view, heads, drawn))
-        if told := tell_progress(found, "the layers read") or _tell_missing(both):
+        alike = "No head looks elsewhere." if found.value is not None and found.over and not heads.any() else ""
+        told = tell_progress(found, "the layers read") or f"{alike} {_tell_missing(both)}".strip()
+        if told:
             st.caption(told)
         if found.value is not None:
             with tools:
@@ -83,7 +85,14 @@ def _draw(view: View, both: Both, found: Found[np.ndarray]) -> None:
 def _tell_missing(both: Both) -> str:
     """What becomes of heads whose weights a change took away; "" where there are none."""
     changed = [trace for trace in (both.one, both.other) if trace.changes]
-    if all(np.allclose(layer.sum(axis=-1), 1, atol=1e-4) for trace in changed for layer in average_attention(trace)):
+    layers = range(both.one.model.config.num_hidden_layers)
+    rows = [trace[ATTENTION_WEIGHTS.in_layer(layer)] for trace in changed for layer in layers]
+    if any((weights < 0).any() or (weights.sum(axis=-1) > 1 + _ROUNDING).any() for weights in rows):
+        return (
+            "As changed, not all attention weights are shares of 1: what moves is half of how far they differ, added "
+            "up, and can be more than 100 %."
+        )
+    if all((weights.sum(axis=-1) > 1 - _ROUNDING).all() for weights in rows):
         return ""
     return (
         "As changed, not all attention weights sum to 1. What is missing counts half: a head that looks nowhere in one "
@@ -137,7 +146,7 @@ def _render_maps(view: View, heads: np.ndarray, maps: Maps) -> str:
         for place, pair in maps.items()
     ]
     inside = f'<div class="bv-elsewhere" data-roving>{"".join(drawn)}</div>'
-    return table_html.write_region("The maps of the heads that differ most", inside, "bv-elsewhere-all", scrolls=False)
+    return table_html.write_region("Maps of heads in both passes", inside, "bv-elsewhere-all", scrolls=False)
 
 
 def _pool(folded: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.what_if import add_changes
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.passes import tell_pass
-from bertviz_core.ui.panels.said import name_plain, tell_alike, tell_percent
+from bertviz_core.ui.panels.said import name_plain, tell_alike, tell_percents
 from bertviz_core.ui.panels.worth import Worth, find_base
 from bertviz_core.ui.views.heads_worth import render_ranking, render_words
 
@@ -69,7 +69,7 @@ def _tell_fall(found: Ablation, name: str) -> Said:
     """What becomes of the likeliest answer without the head that it needs most."""
     row, (layer, head) = found.without[0].ravel(), found.most_needed
     place = layer * found.without.shape[2] + head
-    without, was = tell_percent(row[place]), tell_percent(found.values[0])
+    without, was = tell_percents(row[place], found.values[0])
     here = {"without": without, "layer": Part(layer), "head": Part(head)}
     named = {**here, "name": name_plain(name)}
     falls, rises = _tell_moves(name, was, without)

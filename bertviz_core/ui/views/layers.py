@@ -70,9 +70,14 @@ def show_lengths(view: View) -> Derived:
             worked,
         ),
         values=Values(found.T, label_tokens(view.trace), name_stages(view)),
-        note=f"One row per token, one column per stage: the embeddings, then after each layer. The mean norm goes from "
-        f"{format_short(float(mean[0]))} to {format_short(float(mean[-1]))}.",
+        note="One row per token, one column per stage: the embeddings, then after each layer. The mean norm "
+        f"{_tell_ends(*(format_short(float(mean[i])) for i in (0, -1)))}.",
     )
+
+
+def _tell_ends(first: str, last: str) -> str:
+    """From what to what a number goes, as both are written."""
+    return f"is {first} at both ends" if first == last else f"goes from {first} to {last}"
 
 
 def _tell_normalized(view: View) -> str:

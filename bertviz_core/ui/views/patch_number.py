@@ -114,7 +114,10 @@ def _tell(both: Both, place: Address, rule: Rule, values: list[float], moved: fl
         "into": Part(both.target.name),
         "measured": Part(tell_measured(both)),
     }
-    form = "{what}, put into the “{into}” pass, moves the {measured} from {target} to **{value}**"
+    moves = "moves the {measured} from {target} to **{value}**"
+    if value.text == target.text:
+        moves = "leaves the {measured} near **{value}**"
+    form = f"{{what}}, put into the “{{into}}” pass, {moves}"
     if moved is None:
         return say(Claim("patched number alone", f"{form}; it is {{source}} in the other pass.", parts))
     parts["share"] = Part(moved, format_percent)

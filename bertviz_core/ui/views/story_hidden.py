@@ -8,7 +8,7 @@ import streamlit as st
 
 from bertviz_core.analysis.ablation import cut_place
 from bertviz_core.analysis.hiding import Hidden, hide_each, list_hideable
-from bertviz_core.formula.numbers import format_number, format_percent
+from bertviz_core.formula.numbers import format_number, format_percent, read_alike
 from bertviz_core.formula.steps import PARAMETER
 from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.sharing.findings import Found
@@ -39,7 +39,7 @@ def tell_without(view: View, story: Story, token: int) -> str:
     without = (asked.look().value or {}).get(token, _WAITS)
     if without is None:
         return ""
-    was, to = _write(story, story.value), _write(story, without)
+    was, to = _write_both(story, without)
     changes = f"it stays {_tell_near(story, without)} {was}" if was == to else f"{was} becomes {to}"
     return f"; hide it, and {changes}"
 
@@ -54,7 +54,7 @@ def name_without(story: Story, token: int | None, found: Found[Hidden] | None) -
 
 def tell_change(story: Story, without: float | str) -> str:
     """What becomes of the story's number: `“people” goes from 6.6 % to 6.9 %`. without: "…" if it is not known yet."""
-    was, to = _write(story, story.value), _write(story, without)
+    was, to = _write_both(story, without)
     changes = f"stays {_tell_near(story, without)} {was}" if was == to else f"goes from {was} to {to}"
     return f"{escape_markdown(cut_place(story.name))} {changes}"
 
@@ -62,6 +62,12 @@ def tell_change(story: Story, without: float | str) -> str:
 def _tell_near(story: Story, without: float | str) -> str:
     """Written alike, it may have moved."""
     return "at" if without == story.value else "near"
+
+
+def _write_both(story: Story, without: float | str) -> tuple[str, str]:
+    """The number as it is and without a token: the same text where both are read alike."""
+    was, to = _write(story, story.value), _write(story, without)
+    return was, was if read_alike((was, to)) else to
 
 
 def _write(story: Story, number: float | str) -> str:
@@ -89,10 +95,15 @@ def _tell_hidden(story: Story, found: Found[Hidden]) -> str:
         return "" if found.over else _WAITS
     moved = {i: abs(without - story.value) for i, without in known.items()}
     most = max(moved, key=moved.__getitem__)
+    word, change = escape_markdown(name_token(story.trace.tokens, most)), tell_change(story, known[most])
+    if len(known) == 1:
+        return f"With **{word} hidden {change}**."
+    of = f"Of the {write_count(len(known), 'token')} hidden in turn"
+    if len({*_write_both(story, known[most])}) == 1:
+        return f"{of} none moves it in the digits shown: **{change}**."
     alike = sum(size == moved[most] for size in moved.values()) > 1
-    word = escape_markdown(name_token(story.trace.tokens, most))
     leads = f"none moves it more than **{word}" if alike else f"**{word} moves it most"
-    return f"Of the {write_count(len(known), 'token')} hidden in turn {leads}: {tell_change(story, known[most])}**."
+    return f"{of} {leads}: {change}**."
 
 
 def list_shown(story: Story) -> tuple[int, ...]:

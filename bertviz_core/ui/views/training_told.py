@@ -251,7 +251,9 @@ def _draw_along(view: View, training: Hosted | Training, number: int, why: Weigh
         "training-along",
         "J if only this weight is moved",
     )
-    st.caption(f"J if only this weight is moved: from {format_number(old[1])} to {format_number(new[1])}.")
+    first, last = (format_number(loss) for _, loss in (old, new))
+    moves = f"near {first}, as before" if first == last else f"from {first} to {last}"
+    st.caption(f"J if only this weight is moved: {moves}.")
 
 
 def _name_row(training: Plan, weight: Address) -> str:

@@ -21,7 +21,7 @@ from bertviz_core.analysis.targets import find_reader, name_target
 from bertviz_core.errors import AddressError, InputError
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN
-from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_short
+from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_short, read_alike
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.formula.tex import bracket_negative, write_largest
 from bertviz_core.formula.texts import name_token, write_count
@@ -156,13 +156,10 @@ def _tell_hidden(trace: Trace, place: Place, found: Origins) -> Said:
         return say()
     to = (known.value or {})[place.source]
     now, then = (write_measure(trace, place.question, each) for each in (read_measure(trace, place.question), to))
-    return say(
-        Claim(
-            "part, and hidden",
-            " Hidden instead, it takes {subject} from {now} to {then}.",
-            {"now": now, "then": then, "subject": Part(_name_subject(trace, place.question))},
-        )
-    )
+    parts = {"now": now, "then": then, "subject": Part(_name_subject(trace, place.question))}
+    if read_alike((now.text, then.text)):
+        return say(Claim("part, and hidden alike", " Hidden instead, it leaves {subject} near {now}.", parts))
+    return say(Claim("part, and hidden", " Hidden instead, it takes {subject} from {now} to {then}.", parts))
 
 
 def _name_subject(trace: Trace, question: Question) -> str:
