@@ -7,7 +7,7 @@ import torch
 from transformers import BertForPreTraining
 
 import bertviz_core as bv
-from bertviz_core.analysis.agreement import correlate_ranks, rank_amounts
+from bertviz_core.analysis.agreement import correlate_ranks, has_near_ties, rank_amounts
 from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
 from tests.token_parts import transcribe_parts
 
@@ -27,6 +27,11 @@ def test_amounts_that_rounding_tells_apart_are_equal():
     np.testing.assert_array_equal(rank_amounts(np.array([0.3, 0.1, 0.3 + 2e-7, -0.2])), [3.5, 2, 3.5, 1])
     np.testing.assert_array_equal(rank_amounts(np.array([0.3, 0.1, 0.3 + 2e-5, -0.2])), [3, 2, 4, 1])
     np.testing.assert_array_equal(rank_amounts(np.array([np.inf, 0.1, np.inf, -0.2])), [3.5, 2, 3.5, 1])
+
+
+def test_amounts_that_differ_and_have_one_rank_are_found():
+    for amounts, near in (([0.3, 0.3 + 2e-7, 1], True), ([0.3, 0.3, 1], False), ([0.3, 0.3 + 2e-5, 1], False)):
+        assert has_near_ties(np.array([*amounts, np.nan])) == near
 
 
 def test_without_ties_it_is_the_formula_of_squared_differences():

@@ -13,6 +13,7 @@ from bertviz_core.ui.panels.moved import _write_arrow
 from bertviz_core.ui.panels.said import tell_percents
 from bertviz_core.ui.views.story_hidden import _tell_hidden, tell_change
 from bertviz_core.ui.views.story_way import Story
+from bertviz_core.ui.views.where_from_carried import tell_near_ties
 from tests.test_put import opened
 from tests.test_said_of_two_passes import open_page, read, small  # noqa: F401 - a fixture
 
@@ -112,3 +113,19 @@ def test_a_mean_norm_that_does_not_move_goes_nowhere(bundled):
     text = read(opened("layers", {"encoder.layer.5.output.LayerNorm": 0.25, "embeddings.LayerNorm": 0.25}, "Go home."))
     norm = np.linalg.norm(np.full(bundled.config.hidden_size, 0.25))
     assert f"The mean norm is {norm:.2f} at both ends." in text
+
+
+# Orders compared.
+
+
+def test_amounts_that_count_as_equal_in_an_order_are_said_to():
+    near = np.array([0.3, 0.3 + 2e-7, 1.0])
+    said = f" Amounts that differ by less than 0.001{SPACE}% of the largest count as equal."
+    assert tell_near_ties(near, np.arange(3.0)) == tell_near_ties(np.arange(3.0), near) == said
+    assert tell_near_ties(np.arange(3.0), np.zeros(3)) == ""
+
+
+@pytest.mark.parametrize(("text", "said"), [("the cat sat", "Of equal amounts"), ("", "Of so few tokens")])
+def test_why_there_is_no_order_to_compare(small, text, said):  # noqa: F811
+    text = read(open_page("where_from", model=small, changes="embeddings.LayerNorm:0.25", text=text or "[MASK]"))
+    assert f"{said} there is no order to compare." in text

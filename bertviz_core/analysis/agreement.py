@@ -10,6 +10,8 @@ import numpy as np
 
 ALIKE = 1e-5  # of the largest amount: what two passes in single precision differ by, and less, is no difference
 
+LEAST_PAIRS = 3  # of fewer, ranks say nothing
+
 
 def rank_amounts(amounts: np.ndarray) -> np.ndarray:
     """(n,) the rank of each amount, 1 for the smallest; equal ones share the mean of the ranks that they take."""
@@ -24,13 +26,19 @@ def rank_amounts(amounts: np.ndarray) -> np.ndarray:
     return (last - (counts - 1) / 2)[group]
 
 
+def has_near_ties(amounts: np.ndarray) -> bool:
+    """Whether some amounts that are not equal have one rank, since they are as near as `ALIKE`."""
+    known = amounts[np.isfinite(amounts)]
+    return len(np.unique(rank_amounts(known))) < len(np.unique(known))
+
+
 def correlate_ranks(left: np.ndarray, right: np.ndarray) -> float | None:
     """Spearman's rank correlation, -1 to 1, of the pairs of which both are numbers.
 
     None where ranks say nothing: of fewer than three pairs, or where one side's amounts are all equal.
     """
     known = np.isfinite(left) & np.isfinite(right)
-    if np.count_nonzero(known) < 3:
+    if np.count_nonzero(known) < LEAST_PAIRS:
         return None
     a, b = (ranks - ranks.mean() for ranks in (rank_amounts(left[known]), rank_amounts(right[known])))
     size = float(np.sqrt((a @ a) * (b @ b)))

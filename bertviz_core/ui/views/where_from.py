@@ -70,10 +70,10 @@ def _tell_most(view: View, found: Attribution) -> Said:
     """The token whose part is the largest of those that have the sum's sign."""
     (tokens, parts), whole = read_counted(view.trace, found), sum_up(found)
     of, best = _name_tokens(view, found) or "Of the tokens ", find_most(parts, whole)
-    tell, most, more = (
-        (say_largest, "carried most", "none carried more")
+    tell, most, more, beyond = (
+        (say_largest, "carried most", "none carried more", "carried more")
         if whole >= 0
-        else (say_smallest, "carried most below 0", "none carried more below 0")
+        else (say_smallest, "carried most below 0", "none carried more below 0", "pulls farther down")
     )
     told = {
         "part": tell_short(parts[best]),
@@ -91,7 +91,7 @@ def _tell_most(view: View, found: Attribution) -> Said:
         ),
         tell(
             (most, f"{of}most from **{{token}}: {{part}} in a sum of {{whole}}**"),
-            (more, f"{of}from none more than **{{token}}: {{part}} in a sum of {{whole}}**"),
+            (more, f"{of}none {beyond} than **{{token}}: {{part}} in a sum of {{whole}}**"),
             told,
             parts,
             (best,),

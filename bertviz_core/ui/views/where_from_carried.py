@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.agreement import correlate_ranks, rank_amounts
+from bertviz_core.analysis.agreement import ALIKE, LEAST_PAIRS, correlate_ranks, has_near_ties, rank_amounts
 from bertviz_core.analysis.attribution import Attribution, Question, read_measure
 from bertviz_core.analysis.carried import read_carried
 from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
@@ -17,7 +17,7 @@ from bertviz_core.analysis.targets import name_target
 from bertviz_core.errors import InputError
 from bertviz_core.figures.carried import Carried, Row, draw_carried
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_number, format_short
+from bertviz_core.formula.numbers import format_number, format_percent, format_short
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.formula.texts import write_count
 from bertviz_core.sharing.findings import Found
@@ -125,12 +125,13 @@ def tell_order(view: View) -> Said:
     tokens, parts, falls = known
     rho = correlate_ranks(parts, falls)
     if rho is None:
-        return say("Of so few tokens there is no order to compare.")
-    told = {"rho": tell_short(rho)}
+        few = len(tokens) < LEAST_PAIRS
+        return say(f"Of {'so few tokens' if few else 'equal amounts'} there is no order to compare.")
+    told, near = {"rho": tell_short(rho)}, tell_near_ties(parts, falls)
     if rho < _PARTLY:
         name, how = ("opposed", "run against each other") if rho <= -_ALIKE else ("apart", "have little in common")
         form = f"**The two orders {how} (rank correlation {{rho}}): do not read the left column as causes.**"
-        return say(Claim(f"orders {name}", form, told))
+        return say(Claim(f"orders {name}", form, told), near)
     name, form = (
         ("orders alike", "Much the same order") if rho >= _ALIKE else ("orders partly alike", "Partly the same order")
     )
@@ -141,7 +142,15 @@ def tell_order(view: View) -> Said:
         Claim(name, f"{form} (rank correlation {{rho}})", told),
         choose(Claim("order’s exception", ", except {name}", exception, Relation.LARGEST, gaps, (most,)), say()),
         ".",
+        near,
     )
+
+
+def tell_near_ties(*columns: np.ndarray) -> str:
+    """That amounts which differ by rounding alone count as equal, where there are such in any of the columns."""
+    if not any(map(has_near_ties, columns)):
+        return ""
+    return f" Amounts that differ by less than {format_percent(ALIKE)} of the largest count as equal."
 
 
 def ask_measured(view: View) -> Wanted[Mapping[int, float]] | None:

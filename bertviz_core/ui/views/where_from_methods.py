@@ -29,6 +29,7 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.passes import tell_pass
+from bertviz_core.ui.views.where_from_carried import tell_near_ties
 from bertviz_core.ui.views.where_from_question import pick_part, read_question
 from bertviz_core.ui.walk.origin import ask_hidden, ask_methods, find_origins_of
 from bertviz_core.ui.walk.worked_components import LENGTH
@@ -124,7 +125,12 @@ def _draw_methods(view: View, question: Question, found: Found[Methods]) -> None
     chart = draw_methods(rows, list(amounts), name_tokens(view.trace), list(texts.values()), view.colors)
     chart = chart.offer(find_cells(view, question))
     show_chart(chart, "methods", f"What each method says of each token, for {name_target(view.trace, question.target)}")
-    told = (_tell_gradients(found), _tell_roll_out(texts[_ROLL_OUT]), tell_progress(found, "the other methods"))
+    told = (
+        _tell_gradients(found),
+        _tell_roll_out(texts[_ROLL_OUT]),
+        tell_near_ties(*rows).strip(),
+        tell_progress(found, "the other methods"),
+    )
     st.caption(f"{tell_pass(view)}Each row has its own scale. {' '.join(filter(None, told))}")
 
 
