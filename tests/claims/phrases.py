@@ -14,9 +14,8 @@ PHRASES = {
         "attention": [" largest weights each", ", of equal ones the first"],
         "attention_output": [", the longest"],
         "attention_output_taken": [" takes most", "the only head"],
-        "attention_worked": ["largest absolute value first", "keys, those with the largest weights",
+        "attention_worked": ["largest absolute value first", "those with the largest weights",
                              "largest absolute product first"],
-        "compare_heads": ["The maps of the heads that differ most"],
         "embeddings": ["nearest first", "Nearest to “"],
         "feed_forward": ["The neurons that write most", " that write most", "their vectors, longest first",
                          "strongest"],
@@ -62,6 +61,7 @@ PHRASES = {
         "sentence": ["highest logit"],
         "sentence_answer": ["the span with the highest score"],
         "tokenization_inputs": ["largest weight"],
+        "where_from_carried": [" of the largest count as equal"],
         "versions": ["Largest difference from BERT"],
     },
     "true of every pass: of a formula, of the vocabulary, of what a document prints": {

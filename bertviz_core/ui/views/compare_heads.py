@@ -90,7 +90,7 @@ def _tell_missing(both: Both) -> str:
     if any((weights < 0).any() or (weights.sum(axis=-1) > 1 + _ROUNDING).any() for weights in rows):
         return (
             "As changed, not all attention weights are shares of 1: what moves is half of how far they differ, added "
-            "up, and can be more than 100 %."
+            "up, and can exceed 100 %."
         )
     if all((weights.sum(axis=-1) > 1 - _ROUNDING).all() for weights in rows):
         return ""
