@@ -123,7 +123,6 @@ class Walker:
 
     def change(self) -> str:
         self.page.get_by_role("button", name="What if", exact=True).click(timeout=CLICK_MS)
-        self.page.get_by_text("Token, head, layer", exact=True).click(timeout=CLICK_MS)
         self.page.get_by_role("button", name="Zero the head").first.click(timeout=CLICK_MS)
         return ""
 

@@ -95,8 +95,6 @@ def press(app, name):
 
 def zero_the_head(app):
     app.open_menu("What if")
-    with app.rerun():
-        app.page.get_by_text("Token, head, layer", exact=True).click()
     press(app, "Zero the head")
 
 

@@ -60,10 +60,9 @@ def test_a_number_is_set_seen_shared_and_undone(attention):
 def test_the_changes_on_offer_by_keyboard_alone(app):
     app.open("predictions", layer=2, head=1)
     keyboard = app.page.keyboard
-    for press in (button(app, "What if").first, app.page.locator(".st-key-what-if-tabs button").last):
-        press.focus()
-        with app.rerun():
-            keyboard.press("Enter")
+    button(app, "What if").first.focus()
+    with app.rerun():
+        keyboard.press("Enter")
     button(app, "Zero the head").focus()
     with app.rerun():
         keyboard.press("Enter")

@@ -164,6 +164,24 @@ def test_the_bars_button_opens_the_strip_with_the_pages_head_and_closes_it(shown
     assert [each.key for each in at.number_input] == [f"what-if-number-{shown}"] * bool(shown)
     at.button("what-if-open").click().run()
     assert not at.exception and at.session_state[SLID.name] == ("" if shown else f"{PROBS}[head=3]")
+    assert at.session_state[OFFERED.name] == OFFERS
+
+
+def test_a_word_is_replaced_at_once_where_the_blank_is_chosen():
+    """“the cat sat on the [MASK]”: the first word is offered, and any other one can be."""
+    at = opened_with_offers(text="the cat sat on the [MASK]", token="6")
+    place = next(each for each in at.selectbox if each.label == "Word to replace")
+    assert place.value == 1 and place.options[1:4] == ["1 the", "2 cat", "3 sat"]
+    place.set_value(2)
+    at.text_input("what-if-word").set_value("dog").run()
+    assert not at.exception and at.session_state["changes"] == "input_ids[token=2]:3899"
+
+
+def test_what_moved_is_told_of_the_blank_whatever_is_chosen():
+    at = opened(text="the cat sat on the [MASK]", token="2", changes="input_ids[token=2]:3899")
+    assert any('<div class="bv-moves">at “[MASK]” ' in each.proto.body for each in at.get("html"))
+    at = opened(text="[MASK] cat sat on [MASK]", token="5", changes="input_ids[token=2]:3899")
+    assert any('<div class="bv-moves">at “[MASK]” at position 5 ' in each.proto.body for each in at.get("html"))
 
 
 @pytest.mark.parametrize(("changes", "button", "expected"), ACTIONS.values(), ids=ACTIONS)

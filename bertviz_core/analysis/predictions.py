@@ -68,6 +68,12 @@ def find_masks(trace: Trace) -> list[int]:
     return [i for i, token_id in enumerate(trace.encoding.ids) if token_id == trace.model.tokenizer.mask_id]
 
 
+def find_answered(trace: Trace, token: int) -> int:
+    """The position whose answers are told: a masked one where there is one, this token's if it is one of several."""
+    masked = find_masks(trace) if PROBS in trace else []
+    return token if token in masked or not masked else masked[0]
+
+
 def rank_words(trace: Trace, token: int, k: int) -> tuple[tuple[str, float, int], ...]:
     """The k most probable vocabulary entries at a position: word, probability, id. Ranked once."""
     return remember(trace, f"words ranked at {token}, {k}", lambda: tuple(_rank_words(trace, token, k)))

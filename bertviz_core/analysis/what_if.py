@@ -56,6 +56,15 @@ class Shift:
     after: float
 
 
+def find_replaceable(trace: Trace, token: int) -> int:
+    """The token to replace by another: this one, or the first word where this one is masked already."""
+    ids, tokens, mask = trace.encoding.ids, trace.tokens, trace.model.tokenizer.mask_id
+    if ids[token] != mask:
+        return token
+    places = trace.model.tokenizer.maskable(trace.encoding)
+    return next((i for i in places if ids[i] != mask and any(map(str.isalnum, tokens[i]))), token)
+
+
 def offer_for_token(trace: Trace, token: int) -> list[Offer]:
     """What could be done to one token."""
     mask = trace.model.tokenizer.mask_id

@@ -10,10 +10,12 @@ import streamlit as st
 
 from bertviz_core.analysis.ablation import cut_place, list_outcomes
 from bertviz_core.analysis.change_names import name_place
+from bertviz_core.analysis.predictions import PROBS, find_answered
 from bertviz_core.analysis.strengths import STEPS, Strengths, scale, try_strengths
 from bertviz_core.figures.palette import Palette
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent
+from bertviz_core.formula.texts import name_token
 from bertviz_core.sharing.findings import Found
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
@@ -53,7 +55,7 @@ def show_strip(view: View) -> None:
 
 
 def _choose_tab() -> str | None:
-    """What is offered: the slider, or changes of the token, the head and the layer that are looked at."""
+    """What is offered: changes of a word, and of the head and the layer that are looked at, or the slider."""
     with st.container(key="what-if-tabs", width="content"):
         state.write(OFFERED, state.read(OFFERED))  # which outlives the strip, unlike what only its control says
         return st.segmented_control(
@@ -71,7 +73,7 @@ def _show_offers(view: View) -> None:
 
 def _look(view: View, where: Address) -> tuple[Found[Strengths], Mapping[str, Address]]:
     """What is known of the answers while this is scaled, and which these are; none of what cannot be scaled."""
-    trace, token = _take_back(view, where), view.chosen.token
+    trace, token = _take_back(view, where), find_answered(view.outcome.before, view.chosen.token)
     outcomes = remember(trace, f"answers at {token}", partial(list_outcomes, trace, token, _ANSWERS))
     addresses = tuple(outcomes.values())[:_ANSWERS]
     if not addresses or not _slides(trace, where):
@@ -112,12 +114,19 @@ def _draw(view: View, where: Address, outcomes: Mapping[str, Address], found: Fo
             "what": name_place(view.outcome.before, where),
             "step": _read_step(where),
             "answers": [_list_answer(*each, end) for each in zip(names, values.T, strict=True)],
-            "note": tell_progress(found, "the passes run") or _READING,
+            "note": tell_progress(found, "the passes run") or _tell_reading(view),
             "colors": _list_colors(view.colors),
         },
         on_apply_change=state.on_event(_STRIP, "apply", partial(_apply, where), state.is_number),
         on_cancel_change=_cancel,
     )
+
+
+def _tell_reading(view: View) -> str:
+    """How the bars are read, and where their words are predicted."""
+    before = view.outcome.before
+    at = f"at {name_token(before.tokens, find_answered(before, view.chosen.token))} · " if PROBS in before else ""
+    return f"{at}{_READING}"
 
 
 def _list_colors(palette: Palette) -> dict[str, str]:

@@ -8,10 +8,12 @@ from html import escape
 import streamlit as st
 
 from bertviz_core.analysis.change_names import name_change
-from bertviz_core.analysis.predictions import PROBS
+from bertviz_core.analysis.labels import label_tokens
+from bertviz_core.analysis.predictions import PROBS, find_answered
 from bertviz_core.analysis.what_if import (
     Offer,
     change_epsilons,
+    find_replaceable,
     list_shifts,
     offer_for_head,
     offer_for_layer,
@@ -30,9 +32,9 @@ from bertviz_core.ui.frame.keys import CHANGES, SHOW, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import AFTER, SHOWN, Outcome, Selection
 
-_WORD, _EPSILON = Key("what-if-word", ""), Key("what-if-epsilon", "")
+_WORD, _EPSILON, _REPLACED = Key("what-if-word", ""), Key("what-if-epsilon", ""), Key("what-if-replaced", 0)
 SLID = Key("what-if-slid", "")  # the address of what the strip is open for; none while it is closed
-SLIDER, OFFERS = TABS = ("Slide", "Token, head, layer")  # of the strip
+OFFERS, SLIDER = TABS = ("Word, head, layer", "Slide")  # of the strip
 OFFERED = Key("what-if-tab", SLIDER)
 _REMARK = Key("what-if-remark", "")
 FROM_FRAGMENT = {"from_fragment": True}  # to `add_changes`: a menu, or an explanation, runs again by itself
@@ -65,7 +67,7 @@ def show_line(found: Outcome, token: int) -> None:
         st.html("<b>What if</b>", width="content")
         _show_undo(found)
         if found.changed:
-            st.html(_render_moves(found, token), width="stretch")
+            st.html(_render_moves(found, find_answered(found.before, token)), width="stretch")
             _choose_pass()
         if len(found.after.changes) + len(found.wrong) > 1:
             st.button("Undo all", key="undo-all", on_click=_write, args=({},), type="tertiary")
@@ -142,12 +144,12 @@ def show_what_if(chosen: Selection) -> None:
 def _turn_strip(chosen: Selection) -> None:
     head = ATTENTION_WEIGHTS.in_layer(chosen.layer).fix(head=chosen.head)
     state.write(SLID, "" if state.read(SLID) else str(head))
-    state.write(OFFERED, SLIDER)
+    state.write(OFFERED, OFFERS)
 
 
 def show_offers(trace: Trace, chosen: Selection) -> None:
-    """What can be done to the chosen token, to the head and to the layer."""
-    token, of_head, of_layer = st.columns([4, 4, 7], gap="medium")
+    """What can be done to a word, at first the chosen token, to the head and to the layer."""
+    token, of_head, of_layer = st.columns([5, 4, 7], gap="medium")
     with of_layer:
         with st.container(horizontal=True, vertical_alignment="center"):
             title = st.container(width="content")
@@ -157,27 +159,38 @@ def show_offers(trace: Trace, chosen: Selection) -> None:
         title.markdown(f"**{where.capitalize()}**")
         _offer_for_layer(trace, layers)
     with token:
-        _offer_for_token(trace, chosen)
+        _offer_for_token(trace, chosen.token)
     with of_head:
         st.markdown(f"**Head {chosen.head} of {where}**")
         _show_buttons(offer_for_head(layers, chosen.head), "head")
         st.caption("Any other number: click its cell, then “Change this number”.")
 
 
-def _offer_for_token(trace: Trace, chosen: Selection) -> None:
-    st.markdown(f"**Token {chosen.token}, “{escape_markdown(trace.tokens[chosen.token])}”**")
-    st.text_input(
-        "Swap it for",
-        key=_WORD.name,
-        on_change=_swap,
-        args=(trace, chosen.token),
-        placeholder="Swap it for a word of the vocabulary",
-        label_visibility="collapsed",
-    )
+def _offer_for_token(trace: Trace, chosen: int) -> None:
+    names, place = label_tokens(trace), _REPLACED.of(chosen, len(trace.tokens))
+    st.markdown("**Replace a word**")
+    with st.container(horizontal=True, vertical_alignment="center", wrap=False, key="what-if-replace"):
+        token = st.selectbox(
+            "Word to replace",
+            range(len(names)),
+            find_replaceable(trace, chosen),
+            key=place.name,
+            format_func=names.__getitem__,
+            label_visibility="collapsed",
+        )
+        st.markdown("by", width="content")
+        st.text_input(
+            "Replace it by",
+            key=_WORD.name,
+            on_change=_swap,
+            args=(trace, place),
+            placeholder="another word",
+            label_visibility="collapsed",
+        )
     remark = state.take(_REMARK)
     if remark:
         st.warning(escape_markdown(remark))
-    _show_buttons(offer_for_token(trace, chosen.token), "token")
+    _show_buttons(offer_for_token(trace, token), "token")
 
 
 def _offer_for_layer(trace: Trace, layers: list[int]) -> None:
@@ -234,8 +247,9 @@ def _write(changes: Listed, *, from_fragment: bool = False) -> None:
     choices.use_changes(write_changes(changes), from_fragment=from_fragment)
 
 
-def _swap(trace: Trace, token: int) -> None:
-    word = state.read(_WORD).strip()
+def _swap(trace: Trace, place: Key[int]) -> None:
+    """Take what both fields say now: who chooses and types at once is ahead of what was drawn."""
+    word, token = state.read(_WORD).strip(), state.read(place)
     state.write(_WORD, "")
     known = trace.model.tokenizer.id(word)
     pieces = (known,) if known is not None else trace.model.tokenizer.pieces(word)
