@@ -34,7 +34,7 @@ _LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "models", "mock", "node_
 
 @dataclass(frozen=True)
 class Mutant:
-    """One mistake. file: below `bertviz_core`; old: stands there once; tests: what pytest runs against it."""
+    """One mistake. file: as seen from `bertviz_core`; old: stands there once; tests: what pytest runs against it."""
 
     file: str
     what: str

@@ -1,6 +1,7 @@
 """What the predictions page says where a change put numbers, and where entries tie; and which name a row has."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import parse_qs
@@ -15,6 +16,7 @@ from bertviz_core.formula.numbers import format_percent
 from bertviz_core.ui.frame.view import AFTER, BEFORE, DIFFERENCE
 from bertviz_core.ui.views import predictions
 from bertviz_core.ui.views.predictions import _tell_needed, _tell_terms
+from bertviz_core.ui.views.predictions_hidden import _render_row
 from bertviz_core.ui.views.predictions_reason import _group_tail, show_score
 from bertviz_core.ui.views.predictions_words import _choose_shown, _render_word, _render_words, _write_before
 from tests.canvas import look
@@ -179,6 +181,13 @@ def test_a_logit_less_the_highest_is_never_above_0(rome, monkeypatch):
     predictions._render_softmax(rome, MASK)
     logits = np.array(shown["logit"].values)
     assert shown["logit − max"].values == pytest.approx(list(logits - logits.max())) and logits.min() < logits.max()
+
+
+@pytest.mark.parametrize(("masked", "press", "left"), [((), 3, "3"), ((3,), 5, "3,5"), ((3, 5), 3, "5"), ((3,), 3, "")])
+def test_a_press_hides_a_token_and_another_one_shows_it_again(rome, masked, press, left):
+    hidden = bv.run(rome.model, "When in Rome, do as the [MASK] do.", masked=masked)
+    row = _render_row(replace(look(hidden, token=MASK), typed=rome.encoding), press, None)
+    assert f'data-choose="mask={left}"' in row and ("Show" if press in masked else "Hide") in row
 
 
 def test_the_words_after_each_layer_are_one_click_away():

@@ -1,13 +1,16 @@
 """The drawer's numbers of where a number comes from, as a transcription in NumPy and passes of their own have them."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from bertviz_core.analysis.attribution import COMPLETE
+from bertviz_core.analysis.methods import Methods
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import read_address
-from bertviz_core.formula.numbers import format_percent
+from bertviz_core.formula.numbers import format_percent, format_short
 from bertviz_core.ui.walk import worked_parts
 from bertviz_core.ui.walk.card import render_table
 from bertviz_core.ui.walk.origin import MOST_ROWS, ROWS, choose_rows
@@ -138,3 +141,27 @@ def test_of_many_tokens_those_have_rows_whose_parts_are_largest_in_size():
     others = np.delete(parts, rows)
     assert rows == sorted(rows) and len(rows) == ROWS
     assert parts[rows].min() < 0 and np.abs(parts[rows]).min() >= np.abs(others).max()
+
+
+def test_who_looks_takes_and_who_is_looked_at_gives(rome):
+    taken = find(rome, "encoder.layer.2.attention.self.probs.taken[head=1,query=8,key=3]")
+    share = format_percent(float(rome["encoder.layer.2.attention.self.probs[head=1,query=8,key=3]"]))
+    assert f"“[MASK]” gives “rome” {share} of its attention" in taken.card.sentence.text.replace("*", "")
+
+
+def test_what_rises_with_a_token_hidden_is_not_said_to_fall(rome):
+    cell, falls = "cls.predictions.probs[token=8,vocab=2111]", {}
+    for j in (1, 2, 3, 4, 5, 6, 7, 9):
+        hidden = rome.with_changes({f"input_ids[token={j}]": rome.model.tokenizer.mask_id})
+        falls[j] = float(np.log(rome[cell]) - np.log(hidden[cell]))
+    assert min(falls.values()) < 0 < max(falls.values())
+    for j, way in ((min(falls, key=falls.get), "rise"), (max(falls, key=falls.get), "fall")):
+        told = find(rome, LOGIT.format(".fall", f",source={j}"))
+        assert told.number == pytest.approx(falls[j], abs=1e-4)
+        assert f": a {way} of **{format_short(abs(told.number))}**" in told.card.sentence.text
+
+
+@pytest.mark.parametrize(("total", "gap"), [(1.5, 0.5), (0.5, 0.5), (0.995, 0.005)])
+def test_a_sum_that_is_too_small_misses_as_much_as_one_that_is_too_large(total, gap):
+    found = Methods(gradients=SimpleNamespace(parts=np.array([total]), difference=1.0))
+    assert found.gap == pytest.approx(gap) and found.complete == (gap < COMPLETE)
