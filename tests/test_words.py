@@ -104,3 +104,17 @@ def test_the_divisor_of_the_dot_products_is_explained_where_it_stands():
 @pytest.mark.parametrize("word", ["[CLS]", "[SEP]", "[MASK]", "head", "component", "length"])
 def test_what_a_newcomer_meets_first_is_explained(word):
     assert f">{word}<" in explain_words(f"Here stands {word}, once.")
+
+
+@pytest.mark.parametrize("file", ["where_from_carried.py", "where_from_methods.py"])
+def test_a_rank_correlation_is_explained_where_it_is_read(file):
+    """A caption of such a page goes through `show_note`, which explains its words."""
+    text = (ROOT / "bertviz_core/ui/views" / file).read_text(encoding="utf-8")
+    assert "rank correlation" in text and "show_note(" in text
+    told = explain_words("Much the same order (rank correlation 0.53).")
+    assert ">rank correlation<" in told and "How far two orders agree" in told
+
+
+def test_the_residual_by_itself_and_what_is_made_with_it_are_told_apart():
+    told = explain_words("the residual, one token at a time; the residual connection; the residual sum")
+    assert [told.count(f">{word}<") for word in ("residual", "residual connection", "residual sum")] == [1, 1, 1]

@@ -41,6 +41,7 @@ GLOSSARY: dict[str, str] = {
     "attention output": "The concatenated heads times the output matrix, plus a bias: one vector per token.",
     # around it
     "residual connection": "The path that carries the input of a sub-layer around it, to be added to its output.",
+    "residual": "A token's vector on its way through the layers, which every sub-layer reads and adds to.",
     "residual sum": "The input of a sub-layer plus its output, before LayerNorm.",
     "sub-layer": "One of the two parts of a layer: attention or the feed-forward network.",
     "LayerNorm": "Brings a vector to mean 0 and variance 1, then scales it by γ and shifts it by β.",
@@ -55,6 +56,7 @@ GLOSSARY: dict[str, str] = {
     "pooler": "A linear layer with tanh that turns the last vector at [CLS] into one vector for the whole input.",
     # what is read out
     "cosine": "How similar two directions are: 1 the same, 0 at a right angle, −1 opposite.",
+    "rank correlation": "How far two orders agree: 1 the same, 0 nothing in common, −1 one the other reversed.",
     "entropy": "How evenly attention is spread, in bits: 0 for one token, log₂ n for n equal weights.",
     "principal component": "A direction along which many vectors vary most.",
     "logit lens": "The LM head applied to the output of an earlier layer.",

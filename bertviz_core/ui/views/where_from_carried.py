@@ -24,6 +24,7 @@ from bertviz_core.sharing.findings import Found
 from bertviz_core.ui.frame.findings import Wanted, look_again, tell_progress
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.walked import read_explained
+from bertviz_core.ui.frame.words import show_note
 from bertviz_core.ui.panels.passes import show_passes_chart, tell_words
 from bertviz_core.ui.panels.said import tell_nowhere, tell_short, tell_token
 from bertviz_core.ui.views.where_from_question import name_kind, read_question
@@ -194,9 +195,9 @@ def _tell_receipt(view: View, question: Question, found: Attribution, before: st
         f"the {name_kind(question)}: {format_number(recorded)}; difference {format_short(abs(total - recorded))}."
     )
     if abs(total - recorded) <= found.tolerance:
-        st.caption(f"{before}  \n{told}")
+        show_note(f"{before}  \n{told}")
     else:
-        st.caption(before)
+        show_note(before)
         st.warning(
             f"{told} They do not add up: the pass has numbers too large or too small for its precision.",
             icon=":material/error:",

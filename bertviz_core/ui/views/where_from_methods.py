@@ -27,6 +27,7 @@ from bertviz_core.ui.frame.findings import show_finding, tell_progress
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.frame.words import show_note
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.passes import tell_pass
 from bertviz_core.ui.views.where_from_carried import tell_near_ties
@@ -131,7 +132,7 @@ def _draw_methods(view: View, question: Question, found: Found[Methods]) -> None
         tell_near_ties(*rows).strip(),
         tell_progress(found, "the other methods"),
     )
-    st.caption(f"{tell_pass(view)}Each row has its own scale. {' '.join(filter(None, told))}")
+    show_note(f"{tell_pass(view)}Each row has its own scale. {' '.join(filter(None, told))}")
 
 
 def _tell_roll_out(order: str) -> str:
