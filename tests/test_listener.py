@@ -214,6 +214,19 @@ def test_copying_where_the_page_may_not_use_the_clipboard(app):
     app.page.evaluate("delete navigator.clipboard")
 
 
+@pytest.mark.parametrize("forbids", [
+    "{value: undefined, configurable: true}",
+    "{value: {writeText: () => Promise.reject(new Error('no'))}, configurable: true}",
+])  # fmt: skip
+def test_what_could_not_be_copied_is_said(app, forbids):
+    app.page.evaluate(
+        f"() => {{ Object.defineProperty(navigator, 'clipboard', {forbids}); document.execCommand = () => false; }}"
+    )
+    app.page.get_by_role("button", name="copy", exact=True).click()
+    app.page.locator(".bv-told", has_text="Not copied: this browser forbids it.").first.wait_for()
+    app.page.evaluate("delete navigator.clipboard; delete document.execCommand")
+
+
 def test_the_listener_writes_no_html():
     """What it writes comes from the page, and may be anybody's text."""
     texts = [file.read_text(encoding="utf-8") for file in Path("bertviz_core/ui/components/listener").glob("*.js")]

@@ -70,6 +70,17 @@ def test_the_link_of_the_drawer_holds_the_same(app):
     assert copied.keys() >= {"layer", "head", "token"}
 
 
+@pytest.mark.slow
+def test_the_link_beside_the_code_is_copied_by_a_button(app):
+    app.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    app.open("attention")
+    app.page.get_by_role("button", name="Share").click()
+    box = app.find(":--popover-body")
+    box.get_by_role("button", name="Copy link").click()
+    app.page.locator(".bv-told", has_text="Copied").first.wait_for()
+    assert app.page.evaluate("navigator.clipboard.readText()") == box.locator("code").inner_text()
+
+
 def opened(**query):
     at = AppTest.from_file(APP, default_timeout=60)
     at.query_params.update(query)

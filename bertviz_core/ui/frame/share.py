@@ -65,6 +65,7 @@ def _show_code() -> None:
 def show_code(link: str) -> None:
     """A link to copy, and as a code for phones, if it is not too long for one."""
     st.code(link, language=None, wrap_lines=True)
+    st.html(f'<button class="bv-button" data-copy="{escape(link)}">Copy link</button>')
     if len(link) > _LONGEST_CODE:
         st.caption("The link is too long for a code that a phone could read.")
         return

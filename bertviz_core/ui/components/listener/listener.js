@@ -220,7 +220,7 @@ export class Listener {
     if ("fold" in said.dataset) return foldDrawer(!isFolded());
     if ("present" in said.dataset) return this.present();
     if (save) return savePicture(said, save, this.data).then(() => this.tell("Saved", said));
-    if (copy) return copyText(copy === "link" ? writeLink(this.data) : copy).then(() => this.tell("Copied", said));
+    if (copy) return copyText(copy === "link" ? writeLink(this.data) : copy).then((told) => this.tell(told, said));
     const name = Object.keys(SENT).find((each) => each in said.dataset);
     const given = name === undefined ? undefined : said.dataset[name];
     if (name === undefined || given === undefined) return;

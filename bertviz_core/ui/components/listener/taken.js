@@ -23,15 +23,22 @@ export function download(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
+// What came of it, in words: the browser may forbid it.
+/** @param {string} text */
+export function copyText(text) {
+  return copy(text).then(() => "Copied", () => "Not copied: this browser forbids it. Select the text and copy it yourself.");
+}
+
 // Also on a page that was not sent by https, which has no clipboard.
 /** @param {string} text */
-export async function copyText(text) {
+async function copy(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const focus = document.activeElement;
   const field = Object.assign(document.createElement("textarea"), { value: text });
   document.body.append(field);
   field.select();
-  document.execCommand("copy");
+  const copied = document.execCommand("copy");
   field.remove();
   focus?.focus({ preventScroll: true });
+  if (!copied) throw new Error("the browser does not let the page copy");
 }
