@@ -55,6 +55,21 @@ def test_of_a_sum_below_0_the_part_that_is_named_is_below_0(bundled):
     assert f"{said} {format_short(found.total)}**" in headline("The sun rises in the [MASK].", 3, of=name_cell(3, word))
 
 
+@pytest.mark.parametrize("choose", [np.argmin, np.argmax])
+def test_the_token_that_goes_the_other_way_is_named_with_its_sign(bundled, choose):
+    """Of a sum below 0 the one that raises it most, of one above 0 the one that lowers it most."""
+    trace = bv.run(bundled, "The sun rises in the [MASK].")
+    word = int(choose(np.asarray(trace[f"{SCORE}[token=3]"])))
+    found = bv.attribute(trace, name_cell(3, word))
+    raised = found.total < 0
+    other = int(found.parts.argmax() if raised else found.parts.argmin())
+    assert raised == (choose is np.argmin) and (found.parts[other] > 0) == raised and found.parts[other]
+    said = f"; {name_token(trace.tokens, other)} {'raises' if raised else 'lowers'} it most: {'+' * raised}"
+    assert f"{said}{format_short(found.parts[other])}" in headline(
+        "The sun rises in the [MASK].", 3, of=name_cell(3, word)
+    )
+
+
 def test_a_token_that_is_masked_out_is_not_named_as_the_largest_part(bundled):
     """Also where the number is its own, of which it carried the most itself."""
     trace, where = bv.run(bundled, "Go home.", pad_to=7), name_cell(6, bundled.tokenizer.id("salesman"))

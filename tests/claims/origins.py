@@ -96,6 +96,18 @@ def _(scene):
     return Truth({"biases": parts[-1], "whole": parts.sum()}, "NONE", np.abs(towards))
 
 
+@oracle("lowers most", "none lowers more", "raises most", "none raises more")
+def _(scene, name):
+    parts, tokens, lowers = carry(scene), scene.counted, "lowers" in name
+    own = parts[tokens]
+    amounts = -own if lowers else own
+    best = int(amounts.argmax())
+    assert amounts[best] > 0 and lowers == (parts.sum() >= 0)
+    relations = ("SMALLEST", "LOWEST") if lowers else ("LARGEST", "HIGHEST")
+    values = {"part": own[best], "token": name_as_large(scene, tokens, amounts, best)}
+    return Truth(values, relations["none" in name], own, best)
+
+
 @oracle("speaks most for", "none speaks more for", "speaks most against", "none speaks more against")
 def _(scene, name):
     tokens, against = scene.counted, name.endswith("against")

@@ -47,7 +47,7 @@ _FORMULA = rf"L = \sum_j c_j + c_b, \quad {FORMULAS['parts']}"
 
 
 def write_headline(view: View) -> Said:
-    """The token that carried most; of a lead, those that speak most for it and against it."""
+    """The token that carried most, and the one most the other way; of a lead, those most for it and against it."""
     question = read_question(view)
     name, other = (
         escape_markdown(name_target(view.trace, cell)) if cell else "" for cell in (question.target, question.against)
@@ -57,7 +57,7 @@ def write_headline(view: View) -> Said:
         found = find_origins_of(view.trace, question).parts
     except InputError:
         return say(asked)
-    return say(asked, *(_tell_lead(view, found) if other else (_tell_most(view, found),)))
+    return say(asked, *(_tell_lead(view, found) if other else (_tell_most(view, found), _tell_other_way(view, found))))
 
 
 def _name_tokens(view: View, found: Attribution) -> str:
@@ -95,6 +95,26 @@ def _tell_most(view: View, found: Attribution) -> Said:
             told,
             parts,
             (best,),
+        ),
+    )
+
+
+def _tell_other_way(view: View, found: Attribution) -> Said:
+    """The token that lowers a sum above 0 most, or raises one below 0 most; nothing where none does."""
+    (tokens, parts), above = read_counted(view.trace, found), sum_up(found) >= 0
+    tell, verb = (say_smallest, "lowers") if above else (say_largest, "raises")
+    at = int(parts.argmin() if above else parts.argmax())
+    if (-parts[at] if above else parts[at]) <= NOTHING:
+        return say()
+    told = {"part": _tell_signed(parts[at]), "token": tell_token(view.trace.tokens, tokens[at])}
+    return say(
+        "; ",
+        tell(
+            (f"{verb} most", f"{{token}} {verb} it most: {{part}}"),
+            (f"none {verb} more", f"none {verb} it more than {{token}}: {{part}}"),
+            told,
+            parts,
+            (at,),
         ),
     )
 
