@@ -97,7 +97,7 @@ def test_gradients_are_those_of_hugging_face(plain):
         logit = model(inputs_embeds=words, attention_mask=torch.ones_like(ids)).logits[0, 5, 9]
         total += torch.autograd.grad(logit, words)[0]
     expected = ((here - base) * total / 64).sum(dim=-1)[0]
-    found = attribute(trace, TARGETS["masked-lm"], method="gradients")
+    found = attribute(trace, TARGETS["masked-lm"], method="gradients", steps=64)
     np.testing.assert_allclose(found.parts, expected, atol=1e-10)
 
 

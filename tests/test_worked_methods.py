@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bertviz_core as bv
-from bertviz_core.analysis import origins
+from bertviz_core.analysis import methods, origins
 from bertviz_core.analysis.attribution import Question
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import read_address
@@ -147,6 +147,15 @@ def test_what_is_brought_is_told_with_the_weight_that_the_token_gives_and_not_wi
     where = "encoder.layer.5.attention.output.dense.brought[token=8,source=3]"
     said = find_worked_out(look(rome), read_address(where)).card.sentence.text
     assert said.endswith(f"Its mean attention weight is {format_percent(mean[8, 3])}.")
+
+
+def test_gradients_that_miss_too_much_are_taken_at_more_steps(rome, monkeypatch):
+    question, _ = STATES["alone"]
+    monkeypatch.setattr(methods, "STEPS", 1)
+    done, found = zip(*methods.try_methods(rome, question), strict=True)
+    assert [*done] == sorted(done) and done[-1] == 1.0
+    assert {each.gradients for each in found[:-1]} == {None}, "what misses too much is never shown"
+    assert found[-1].complete and found[-1].gradients.steps > 1
 
 
 def test_gradients_that_are_not_known_yet_are_asked_for_again(rome):

@@ -19,7 +19,7 @@ from bertviz_core.tracing.doubled import Doubled, list_ancestors
 from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.trace import Trace
 
-STEPS, MOST_STEPS = 64, 4096  # points on the way, each in the middle of its stretch
+STEPS, MOST_STEPS = 32, 4096  # points on the way, each in the middle of its stretch
 _AT_ONCE = 2_000_000  # numbers of one tensor for all points that are run together
 _PIECE = 150_000  # of those, where others wait for their turn
 
@@ -27,11 +27,13 @@ _PIECE = 150_000  # of those, where others wait for their turn
 @dataclass(frozen=True, eq=False)
 class Gradients:
     """moved: (token, hidden) how far each embedding lies from [MASK]'s; slopes: the mean gradient on the way there;
-    difference: what the parts should add up to: the number less that of the baseline."""
+    difference: what the parts should add up to: the number less that of the baseline; steps: on the way, each with a
+    gradient."""
 
     moved: np.ndarray
     slopes: np.ndarray
     difference: float
+    steps: int
 
     @property
     def parts(self) -> np.ndarray:
@@ -75,7 +77,7 @@ def integrate_each(
             yield done / len(pieces), None
     ends = way.read(torch.stack([base, here])).detach()
     moved, mean = (lock(each.numpy()) for each in (here - base, slope / steps))
-    yield 1.0, Gradients(moved, mean, float(ends[1] - ends[0]))
+    yield 1.0, Gradients(moved, mean, float(ends[1] - ends[0]), steps)
 
 
 def find_words(trace: Trace) -> Step:

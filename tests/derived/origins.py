@@ -142,6 +142,8 @@ def methods(s: Scene) -> Truth:
         falls[i] = np.log(now) - np.log(hide(s, i, place))
     *_, states = transcribe_layers(s.trace)
     gradients = attribute(s.trace, target, method="gradients")
+    if abs(gradients.gap) > abs(gradients.recorded) / 1000:
+        gradients = attribute(s.trace, target, method="gradients", steps=128)
     last = s.layers[-1]
     values, residual = weigh_by_hand(s.trace, last)
     strips = {

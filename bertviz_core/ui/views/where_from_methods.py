@@ -150,7 +150,7 @@ def _tell_gradients(found: Found[Methods]) -> str:
     if not known.complete:
         return (
             f"Integrated gradients are not shown: their sum is off by {format_percent(known.gap)} of what it explains. "
-            "Take more steps: bv.attribute(trace, target, method='gradients', steps=256)."
+            f"Take more steps: bv.attribute(trace, target, method='gradients', steps={4 * known.gradients.steps})."
         )
     return (
         "Gradients are integrated from \\[MASK\\] at every token, which hiding uses too; "

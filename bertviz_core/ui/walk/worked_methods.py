@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from bertviz_core.analysis.attribution import Question, find_shares, list_unhidden, read_measure
 from bertviz_core.analysis.claims import Claim, Part, say
-from bertviz_core.analysis.gradients import STEPS, Gradients, find_words
+from bertviz_core.analysis.gradients import Gradients, find_words
 from bertviz_core.analysis.hiding import hide_token
 from bertviz_core.analysis.methods import MOST_TOKENS, Methods
 from bertviz_core.analysis.targets import name_target
@@ -145,7 +145,7 @@ def _work_out_integrated(view: View, of: Address) -> WorkedOut:
                 ("moved", "gradient"),
             ),
             draw_terms(terms, None),
-            f"m: the word embedding of [MASK]; s: mean of the gradient at {STEPS} points of the way",
+            f"m: the word embedding of [MASK]; s: mean of the gradient at {found.steps} points of the way",
         ),
         line=Line(
             f"g_{{{j}}}",
