@@ -1,6 +1,7 @@
 """Numbers that read alike are not said to differ, and of what is all alike no order is said."""
 
 import re
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -129,3 +130,10 @@ def test_amounts_that_count_as_equal_in_an_order_are_said_to():
 def test_why_there_is_no_order_to_compare(small, text, said):  # noqa: F811
     text = read(open_page("where_from", model=small, changes="embeddings.LayerNorm:0.25", text=text or "[MASK]"))
     assert f"{said} there is no order to compare." in text
+
+
+def test_the_sums_of_who_wrote_a_number_work_out_as_printed():
+    text = read(open_page("where_from", text="Go home.", token="2"))
+    found = re.search(r"embeddings (\S+) \+ \d+ heads (\S+) \+ \d feed-forward (\S+) \+ biases (\S+) = (\S+)\. ", text)
+    *terms, total = (Decimal(number.replace("−", "-").replace(",", "")) for number in found.groups())
+    assert sum(terms).quantize(total) == total

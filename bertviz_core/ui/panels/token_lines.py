@@ -57,6 +57,13 @@ def show_lines(
     )
 
 
+def tell_no_lines(weights: np.ndarray) -> str:
+    """Why no line is drawn, of weights of which none is above 0; "" where one is."""
+    if (weights > 0).any():
+        return ""
+    return f"No lines: {'none of these weights is above 0' if weights.any() else 'all of these weights are 0'}."
+
+
 def _describe(view: View, i: int) -> dict[str, object]:
     return {**describe_token(view.trace, i), "numbered": is_numbered(view.trace, i)}
 

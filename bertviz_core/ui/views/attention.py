@@ -46,7 +46,7 @@ from bertviz_core.ui.panels.panel import open_step_card, show_panel
 from bertviz_core.ui.panels.passes import show_passes, show_passes_chart, show_passes_html, tell_pass, tell_words
 from bertviz_core.ui.panels.put import tell_way
 from bertviz_core.ui.panels.said import tell_percent, tell_token
-from bertviz_core.ui.panels.token_lines import show_lines
+from bertviz_core.ui.panels.token_lines import show_lines, tell_no_lines
 from bertviz_core.ui.views.attention_row import WHOLE, WINDOW, is_square
 from bertviz_core.ui.views.attention_said import tell_undivided
 from bertviz_core.ui.views.attention_worked import choose_shown, locate, note_shown, read_row, read_word, tell_replaced
@@ -178,14 +178,14 @@ def _show_lines(view: View) -> None:
     top = measure_top(tell_tokens_apart(trace, _choose_window(view))) - row - _LINES_PAD
     show_lines(view, shown, of=locate(view, "probs"), full=full, top=top, row=row)
     said = tell_pass(view)
-    if not few and weights.any():
+    nothing = tell_no_lines(weights)
+    if not few and not nothing:
         said += (
             f"Lines: of {len(shown.queries)} queries around {escape_markdown(read_word(view))}, "
             f"{tell_drawn(shown, weights)}. "
             f"Fully dark: a weight of {format_number(full)}."
         )
-    if not weights.any():
-        said += "No lines: all weights are 0."
+    said += nothing
     if said:
         st.caption(said)
 

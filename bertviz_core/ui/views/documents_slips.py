@@ -298,10 +298,11 @@ def _tell_digits(computed: np.ndarray) -> str:
 def _tell_sums(view: View) -> str:
     layer, head = view.chosen.layer, view.chosen.head
     sums = view.trace[ATTENTION_WEIGHTS.in_layer(layer).fix(head=head)].sum(axis=-1, dtype=np.float64)
+    least, largest = (f"{end:.6f}" for end in (sums.min(), sums.max()))
+    ends = f"each {least}" if least == largest else f"from {least} to {largest}"
     return (
         f"Beside {len(examples.SHARES)} rows the article prints {examples.ONES} sums of 1; on your sentence (layer "
-        f"{layer}, head {head}) {len(sums)} rows of weights have {len(sums)} sums, from {sums.min():.6f} to "
-        f"{sums.max():.6f}."
+        f"{layer}, head {head}) {len(sums)} rows of weights have {len(sums)} sums, {ends}."
     )
 
 

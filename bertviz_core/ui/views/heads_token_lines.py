@@ -17,7 +17,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.passes import tell_pass
 from bertviz_core.ui.panels.said import tell_shown
-from bertviz_core.ui.panels.token_lines import show_lines
+from bertviz_core.ui.panels.token_lines import show_lines, tell_no_lines
 
 LINES = 40  # tokens on each side of the lines, at most
 
@@ -88,8 +88,8 @@ def _list_tokens(trace: Trace) -> list[tuple[str, bool]]:
 
 
 def _note_left_out(trace: Trace, shown: Links, over: str) -> str:
-    if not shown.weights.any():
-        return "No lines: all of these weights are 0."
+    if nothing := tell_no_lines(shown.weights):
+        return nothing
     parts = ["The stronger a line, the larger the attention weight; nothing is rescaled."]
     if over == MAX:
         parts.append("Each line is the largest attention weight of any head; a query's lines can sum to more than 1.")

@@ -7,9 +7,10 @@ import streamlit as st
 
 from bertviz_core.analysis.attribution import Question
 from bertviz_core.analysis.components import Components
+from bertviz_core.analysis.digits import fit_sum
 from bertviz_core.errors import InputError
 from bertviz_core.figures.written import draw_written, draw_written_blocks
-from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.numbers import write_fixed
 from bertviz_core.formula.steps import FFN
 from bertviz_core.formula.texts import write_count
 from bertviz_core.ui.frame import site
@@ -87,7 +88,7 @@ def _tell_sum(found: Components) -> str:
         f"{len(found.blocks)} feed-forward": float(found.blocks.sum()),
         "biases": found.biases,
     }
-    terms = " + ".join(f"{name} {format_number(x)}" for name, x in parts.items())
-    return (
-        f"{terms} = {format_number(found.total)}. Biases here are those added directly, so they are other than above."
-    )
+    digits = fit_sum([*parts.values()], found.total)
+    terms = " + ".join(f"{name} {write_fixed(x, digits.terms)}" for name, x in parts.items())
+    total = write_fixed(found.total, digits.total)
+    return f"{terms} = {total}. Biases here are those added directly, so they are other than above."
