@@ -2,6 +2,7 @@
 
 import re
 from decimal import Decimal
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from bertviz_core.ui.panels.said import tell_percents
 from bertviz_core.ui.views.story_hidden import _tell_hidden, tell_change
 from bertviz_core.ui.views.story_way import Story
 from bertviz_core.ui.views.where_from_carried import tell_near_ties
+from bertviz_core.ui.views.where_from_written import _tell_sum
 from tests.test_put import opened
 from tests.test_said_of_two_passes import open_page, read, small  # noqa: F401 - a fixture
 
@@ -133,7 +135,11 @@ def test_why_there_is_no_order_to_compare(small, text, said):  # noqa: F811
 
 
 def test_the_sums_of_who_wrote_a_number_work_out_as_printed():
-    text = read(open_page("where_from", text="Go home.", token="2"))
-    found = re.search(r"embeddings (\S+) \+ \d+ heads (\S+) \+ \d feed-forward (\S+) \+ biases (\S+) = (\S+)\. ", text)
-    *terms, total = (Decimal(number.replace("−", "-").replace(",", "")) for number in found.groups())
+    """With four decimals each they would not: −0.1051 + 0.4480 + 7.1523 + 1.7600 is not 9.2553."""
+    wrote = {"embeddings": -0.10514, "biases": 1.76004, "heads": np.array([[0.44804]]), "blocks": np.array([7.15234])}
+    found = SimpleNamespace(**wrote, total=sum(float(np.sum(part)) for part in wrote.values()))
+    said = re.match(
+        r"embeddings (\S+) \+ 1 head (\S+) \+ 1 feed-forward (\S+) \+ biases (\S+) = (\S+)\. ", _tell_sum(found)
+    )
+    *terms, total = (Decimal(number.replace("−", "-")) for number in said.groups())
     assert sum(terms).quantize(total) == total

@@ -18,10 +18,10 @@ from bertviz_core.ui.views.training_fields import suggest
 from bertviz_core.ui.views.training_lead import choose_risen, tell_unasked
 from bertviz_core.ui.views.training_lines import list_besides, say_line_5
 from bertviz_core.ui.views.training_step import count_hidden, render_terms, say_after
-from bertviz_core.ui.views.training_told import list_parts, name_term, say_moved, say_which, tell, tell_worst
+from bertviz_core.ui.views.training_told import list_parts, name_term, say_moved, say_step, say_which, tell, tell_worst
 from tests.learning import SENTENCES, take_all
 
-WORST = re.compile(r"(The worst predicted is|None is predicted worse than) “(.+)”, with (.+)\.")
+WORST = re.compile(r"(The worst predicted is |None is predicted worse than |)“(.+)”(?:,| is predicted) with (.+)\.")
 
 
 @pytest.fixture(scope="module", params=["definition", "bert", "practised"])
@@ -38,8 +38,15 @@ def test_the_worst_predicted_word_is_the_worst(training):
         shares = sorted(record.before)
         assert share == format_percent(shares[0])
         assert word == tokens[record.hidden[record.before.index(shares[0])]]
-        alone = len(shares) < 2 or format_percent(shares[1]) != share
-        assert how == ("The worst predicted is" if alone else "None is predicted worse than")
+        if len(shares) == 1:  # there is nothing to compare
+            assert not how
+        else:
+            alone = format_percent(shares[1]) != share
+            assert how == ("The worst predicted is " if alone else "None is predicted worse than ")
+    only = dataclasses.replace(training.records[0], before=(0.25,), hidden=training.records[0].hidden[:1])
+    tokens = training.encodings[only.sentence - 1].tokens
+    said = tell_worst(only, tokens).text.replace("\\", "")
+    assert said.startswith(f"“{tokens[only.hidden[0]]}” is predicted with 25")
     record = next(record for record in training.records if len(record.hidden) > 1)
     alike = dataclasses.replace(record, before=tuple(0.25 for _ in record.before))
     said = tell_worst(alike, training.encodings[record.sentence - 1].tokens).text
@@ -205,6 +212,13 @@ def test_the_last_steps_are_told_from_all_steps():
     assert say_line(np.arange(12.0)) == "was **0** in the first and **11.00** over all of them"
     assert say_line(np.arange(1.0) + 2) == "was **2.00**"  # the first is all of them
     assert say_line(np.arange(13.0)) == "went from **0** to **12.00**"
+    assert say_line(np.full(13, 2.0)) == "was **2.00** at both ends"
+
+
+def test_a_step_that_moves_no_digit_of_j_takes_it_nowhere(training):
+    record = dataclasses.replace(training.records[0], number=4, loss=2.0, loss_after=2.00001)
+    assert say_step(record) == "Step 4 left J near **2.0000**"
+    assert say_step(dataclasses.replace(record, loss_after=1.5)) == "Step 4 took J from **2.0000** to **1.5000**"
 
 
 @pytest.mark.parametrize(("learner", "practised"), [("copy", False), ("heads", True), ("small", True)])

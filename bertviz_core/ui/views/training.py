@@ -14,7 +14,7 @@ from bertviz_core.analysis.training import OVER
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.documents.definition import DEFINITION
 from bertviz_core.errors import TrainingError
-from bertviz_core.formula.numbers import format_number, format_percent, format_short
+from bertviz_core.formula.numbers import choose_percent, format_number, format_short
 from bertviz_core.formula.steps import QUERY
 from bertviz_core.formula.texts import write_count
 from bertviz_core.learning import Ahead, Standing
@@ -47,7 +47,7 @@ from bertviz_core.ui.views.training_run import (
     take_step,
 )
 from bertviz_core.ui.views.training_step import show_step
-from bertviz_core.ui.views.training_told import name_loss
+from bertviz_core.ui.views.training_told import name_loss, say_step
 from bertviz_core.ui.views.training_words import show_before_and_now
 
 _EVERY_S = 1.0  # between two looks at a training that waits or runs
@@ -88,8 +88,7 @@ def write_headline(view: View) -> str:
             return f"Does it learn? To come: in {write_count(steps, 'step')} −log P per hidden word {_say_ahead(run)}"
         return f"Does it learn? Nothing is trained yet: {asked}. Press **{START}**"
     if len(records) <= count:
-        first, last = (format_number(loss) for loss in (records[-1].loss, records[-1].loss_after))
-        return f"Does it learn? Step {len(records)} took J from **{first}** to **{last}**, with the same tokens hidden"
+        return f"Does it learn? {say_step(records[-1])}, with the same tokens hidden"
     return (
         f"Does it learn? In {len(records):,} steps −log P per hidden word {say_line(average(records))}{_say_risen(run)}"
     )
@@ -102,7 +101,7 @@ def say_line(line: np.ndarray, went: str = "went", was: str = "was") -> str:
     """
     first, last = (f"**{format_short(line[i])}**" for i in (0, -1))
     if len(line) > OVER:
-        return f"{went} from {first} to {last}"
+        return f"{went} from {first} to {last}" if first != last else f"{was} {first} at both ends"
     return f"{was} {first} in the first and {last} over all of them" if len(line) > 1 else f"{was} {first}"
 
 
@@ -115,9 +114,10 @@ def _say_risen(run: Run, verb: str = "rose from") -> str:
     steps, shares, words = read_words(run)
     since = "" if not len(steps) or steps[-1] == len(run.shown.records) else f", asked after step {steps[-1]:,}"
     return "".join(
-        f"; {quote(words[i])} {verb} {format_percent(float(shares[0, i]))} to "
-        f"**{format_percent(float(shares[-1, i]))}**{since}"
+        f"; {quote(words[i])} {verb} {write(first)} to **{write(last)}**{since}"
         for i in choose_risen(shares, words, 1)
+        for first, last in [shares[[0, -1], i].tolist()]
+        for write in [choose_percent(first, last)]
     )
 
 

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.claims import Part, Said, say_smallest
+from bertviz_core.analysis.claims import Claim, Part, Said, say, say_smallest
 from bertviz_core.errors import AddressError, TrainingError
 from bertviz_core.figures.training import draw_loss_along
 from bertviz_core.formula.address import GRADIENT, LOSS, UPDATE, Address, read_address
@@ -101,11 +101,20 @@ def _tell_loss(training: Hosted | Training, record: StepRecord, why: Explanation
     )
 
 
+def say_step(record: StepRecord) -> str:
+    """From what to what a step took J."""
+    first, last = (format_number(loss) for loss in (record.loss, record.loss_after))
+    moves = f"left J near **{first}**" if first == last else f"took J from **{first}** to **{last}**"
+    return f"Step {record.number} {moves}"
+
+
 def tell_worst(record: StepRecord, tokens: Sequence[str]) -> Said:
     """Which of the hidden words had the lowest probability before the step, if one alone had it."""
     worst = min(range(len(record.before)), key=record.before.__getitem__)
     parts = {"share": Part(record.before[worst], format_percent), "word": Part(quote(tokens[record.hidden[worst]]))}
     others = np.array(record.before)
+    if len(others) == 1:
+        return say(Claim("the only one", "{word} is predicted with {share}.", parts))
     return say_smallest(
         ("worst predicted", "The worst predicted is {word}, with {share}."),
         ("none worse", "None is predicted worse than {word}, with {share}."),
