@@ -73,6 +73,11 @@ test("a token that is pointed at says what it attends to, or who attends to it, 
   assert.equal(lines.said.textContent, "5 a is attended to most by 5 a 0.5000, 6 b 0.1250, 7 c 0.");
   lines.point("query", 2);
   assert.equal(lines.said.textContent, "7 c attends to no token: all its weights are 0.");
+  const below = openLines({ shares: pack([-0.5, -0.25, 0, 0, 0, 0, 0, 0, 0]) }).lines; // as a change can make them
+  below.point("query", 0);
+  assert.equal(below.said.textContent, "5 a: of what is drawn, no weight is above 0.");
+  below.point("key", 2);
+  assert.equal(below.said.textContent, "7 c: of what is drawn, no weight is above 0.");
 });
 
 test("a weight that is left out has no line and no number, and nothing is said of it", () => {

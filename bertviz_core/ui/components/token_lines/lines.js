@@ -166,17 +166,19 @@ export class TokenLines {
       .map((token, i) => ({ share: this.share(side, place, i), token }))
       .filter(({ share }) => !Number.isNaN(share))
       .sort((one, next) => next.share - one.share)
-      .slice(0, 3)
-      .map(({ share, token }) => `${token.index} ${token.text} ${writeNumber(share)}`);
+      .slice(0, 3);
     const { index, text } = this.data[side][place];
     if (!strongest.length) return `${index} ${text}: nothing is drawn.`;
     if (side === "query" && !this.data.hidden[place] && !other.some((_, i) => this.share(side, place, i))) {
       return `${index} ${text} attends to no token: all its weights are 0.`;
     }
+    const hidden = side === "query" ? this.data.hidden[place] : 0;
+    const rest = hidden ? ` Not shown: ${writeNumber(hidden)}.` : "";
+    if (strongest[0].share <= 0) return `${index} ${text}: of what is drawn, no weight is above 0.${rest}`;
+    const named = strongest.map(({ share, token }) => `${token.index} ${token.text} ${writeNumber(share)}`);
     const [attends, to] = side === "query" ? ["attends", "to"] : ["is attended to", "by"];
     const verb = this.data.part ? `${attends}, of what is drawn, most ${to}` : `${attends} most ${to}`;
-    const hidden = side === "query" ? this.data.hidden[place] : 0;
-    return `${index} ${text} ${verb} ${strongest.join(", ")}.${hidden ? ` Not shown: ${writeNumber(hidden)}.` : ""}`;
+    return `${index} ${text} ${verb} ${named.join(", ")}.${rest}`;
   }
 
   /** @param {KeyboardEvent} event */
