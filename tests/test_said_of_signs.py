@@ -8,8 +8,13 @@ import pytest
 import bertviz_core as bv
 from bertviz_core.analysis.canvas import Spot, find_most
 from bertviz_core.analysis.token_lines import choose_links, choose_strongest
+from bertviz_core.formula.address import read_address
 from bertviz_core.formula.numbers import format_short
 from bertviz_core.formula.texts import name_token
+from bertviz_core.ui.walk.explain import work_out
+from bertviz_core.ui.walk.templates.choosing import explain_number
+from bertviz_core.ui.walk.worked_out import find_worked_out
+from tests.canvas import look
 from tests.test_put import opened, read, tell
 
 SCORE = "cls.predictions.decoder"
@@ -111,3 +116,36 @@ def test_what_is_not_drawn_of_weights_below_0_is_below_0():
     shown = choose_strongest(weights, hide, 0, 4, 1)
     assert shown.keys == [0, 1, 2] and np.nansum(shown.weights, axis=1).tolist() == [0.0, 0.0, -0.1]
     assert shown.hidden.tolist() == pytest.approx([-1.0, 0.0, -0.9])
+
+
+def read_drawer(trace, cell):
+    view = look(trace.before or trace, trace)
+    told = find_worked_out(view, read_address(cell))
+    shown = None if told else work_out(view, cell)
+    card = told.card if told else explain_number(view, shown.why, shown.found)
+    return str(card.sentence)
+
+
+def test_what_a_change_multiplies_is_not_said_to_be_replaced(bundled):
+    cell = f"{OWN}.probs[head=7,query=2,key=1]"
+    once = bv.run(bundled, "Go home.", changes=MINUS)
+    assert read_drawer(once, cell) == "A what-if change multiplies what the step computes. The walk ends here."
+    put = bv.run(bundled, "Go home.", changes={**MINUS, cell: 0.5})
+    assert read_drawer(put, cell) == "Set by a what-if change; it replaces what the step computes. The walk ends here."
+    noise = bv.run(bundled, "Go home.", changes={"embeddings.word_embeddings[token=2]": "noise=7"})
+    said = read_drawer(noise, "embeddings.word_embeddings[token=2,hidden=3]")
+    assert said == "A what-if change adds to what the step computes. The walk ends here."
+
+
+def test_of_weights_that_do_not_sum_to_1_no_half_is_counted(bundled):
+    cell = "encoder.layer.{}.attention.self.probs.rollout[query=2,key=1]"
+    half, halves = "Each layer counts half", "As changed, not all attention weights sum to 1: in each layer half of"
+    changed = bv.run(bundled, "Go home.", changes=MINUS)  # in layer 3, and not below it
+    assert half in read_drawer(changed, cell.format(2)) and halves in read_drawer(changed, cell.format(4))
+    assert half in read_drawer(bv.run(bundled, "Go home."), cell.format(4))
+
+
+def test_the_largest_weight_beside_padding_is_none_of_padding(bundled):
+    at = opened("tokenization", MINUS, "Go home.", **PADDED)
+    text = "".join(re.sub("<[^>]*>", " ", each.proto.body) for each in at.get("html"))
+    assert "(largest weight)" in text and not re.search(r"\[PAD\] \(largest weight\)", text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.shapes import Lookup, Select
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import walk_nodes
-from bertviz_core.tracing.changes import holds
+from bertviz_core.tracing.changes import Override, holds
 from bertviz_core.tracing.trace import Trace
 
 _CHOOSING = Lookup, Pick, Select  # nodes that take some cells of a tensor and leave others
@@ -138,11 +138,24 @@ def _is_needed(trace: Trace, cell: Address, made: Address) -> bool:
 
 def is_put(trace: Trace, where: Address) -> bool:
     """Whether a change put a number anywhere in a tensor, slice or cell, in place of what its formula gives."""
+    return any(_list_puts(trace, where))
+
+
+def _list_puts(trace: Trace, where: Address) -> Iterator[Override]:
+    """The changes that put a number anywhere in a tensor, slice or cell."""
     fixed, axes = where.at, trace.dims(where.whole)
-    return any(
-        all(axis not in fixed or holds(at, fixed[axis]) for at, axis in zip(override.index, axes, strict=True))
-        for override in trace.overrides(where.path)
-    )
+    for override in trace.overrides(where.path):
+        if all(axis not in fixed or holds(at, fixed[axis]) for at, axis in zip(override.index, axes, strict=True)):
+            yield override
+
+
+def say_changed(trace: Trace, cell: Address) -> str:
+    """Of a number that a change put there: what it does to the one that was there."""
+    made = "the step computes" if cell.path in trace.addresses else "the tokenizer made"
+    (*before, last) = _list_puts(trace, cell)
+    if not before and (last.times or last.plus):
+        return f"A what-if change {'multiplies' if last.times else 'adds to'} what {made}."
+    return f"Set by a what-if change; it replaces what {made}."
 
 
 def is_put_throughout(trace: Trace, where: Address) -> bool:

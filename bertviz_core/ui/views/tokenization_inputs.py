@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.attention import is_attended
+from bertviz_core.analysis.attention import is_attended, list_counted
 from bertviz_core.analysis.claims import stands_out
 from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.analysis.made_from import is_put
@@ -88,7 +88,9 @@ def _render_effect(view: View, size: int) -> str:
     scaled, scores, probs = (
         trace[own.enter(leaf).fix(head=chosen.head, query=chosen.token)] for leaf in ("scaled", "scores", "probs")
     )
-    best, names = int(probs.argmax()), label_tokens(trace)
+    counted, names = list_counted(trace), label_tokens(trace)
+    place = int(probs[counted].argmax())
+    best = counted[place]
     columns = [
         Column("attention_mask", [*(trace.encoding.mask[i] for i in (best, size)), None]),
         Column("scaled score", [*(float(scaled[i]) for i in (best, size)), None]),
@@ -101,7 +103,7 @@ def _render_effect(view: View, size: int) -> str:
         ),
     ]
     together = f"all {len(names) - size} padding tokens together"
-    most = "largest weight" if stands_out(probs, best, format_number) else "no weight is larger"
+    most = "largest weight" if stands_out(probs[counted], place, format_number) else "no weight is larger"
     rows = [f"{names[best]} ({most})", f"{names[size]} (first padding)", together]
     return f"<p>{_write_story(view, size)}</p>" + render_table(f"{names[chosen.token]} attends to", rows, columns)
 

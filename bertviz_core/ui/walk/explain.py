@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from bertviz_core.analysis.claims import Part, say_largest
-from bertviz_core.analysis.made_from import is_put
+from bertviz_core.analysis.made_from import is_put, say_changed
 from bertviz_core.analysis.parts import WITHOUT, Parts, take_apart
 from bertviz_core.formula.address import Where
 from bertviz_core.formula.explain import Explanation
@@ -67,8 +67,7 @@ def _write_end(view: View, why: Explanation) -> str:
     if where.path in view.trace.model.parameters:
         return "A parameter of the checkpoint, learned in training. The walk ends here."
     if is_put(view.trace, where):
-        made = "the step computes" if where.path in view.trace.addresses else "the tokenizer made"
-        return f"Set by a what-if change; it replaces what {made}. The walk ends here."
+        return f"{say_changed(view.trace, where)} The walk ends here."
     token = view.trace.tokens[where.at["token"]]
     return escape_markdown(f"An input of the forward pass, made by the tokenizer for “{token}”. The walk ends here.")
 

@@ -8,11 +8,12 @@ of what the block gives, `….brought[token=8,source=3]` (Kobayashi et al. 2020 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import islice
 
 import numpy as np
 
 from bertviz_core.analysis.claims import Claim, Part, say
-from bertviz_core.analysis.layers import mix_with_residual, roll_out_attention
+from bertviz_core.analysis.layers import average_attention, mix_with_residual, roll_out_attention
 from bertviz_core.analysis.methods import MOST_TOKENS
 from bertviz_core.analysis.naming import find_noun
 from bertviz_core.analysis.ranking import rank_top
@@ -137,9 +138,17 @@ def _work_out_rollout(trace: Trace, of: Address) -> WorkedOut:
         "asks": Part(name_token(trace.tokens, query)),
         "gives": Part(name_token(trace.tokens, key)),
     }
+    attended = islice(average_attention(trace), layer + 1)
+    shared = all(np.allclose(mean.sum(axis=-1), 1, atol=1e-4) for mean in attended)
+    halves = (
+        "Each layer counts half as its mean attention, half as the token itself"
+        if shared
+        else "As changed, not all attention weights sum to 1: in each layer half of the mean attention and half of the "
+        "token itself are added and divided by their sum"
+    )
     form = (
-        "Attention followed back from {asks} after layer {layer}: **{share}** of it ends at {gives}. Each layer counts "
-        "half as its mean attention, half as the token itself; values and feed-forward networks are left out."
+        "Attention followed back from {asks} after layer {layer}: **{share}** of it ends at {gives}. "
+        f"{halves}; values and feed-forward networks are left out."
     )
     names = [card.name_place(trace, TOKEN.name, k) for k in range(count)]
     steps = [find_rollout(layer - 1, query=k, key=key) if layer else None for k in range(count)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
-from bertviz_core.analysis.made_from import is_put
+from bertviz_core.analysis.made_from import is_put, say_changed
 from bertviz_core.analysis.naming import find_noun, name_number
 from bertviz_core.analysis.parts import Parts, unwrap
 from bertviz_core.analysis.ranking import rank_top
@@ -117,8 +117,7 @@ def explain_end(view: View, why: Explanation, way: Way) -> Card:
     if cell.path in trace.model.parameters:
         return _explain_parameter(trace, cell)
     if is_put(trace, cell):
-        made = "the step computes" if cell.path in trace.addresses else "the tokenizer made"
-        return Card(say(f"Set by a what-if change; it replaces what {made}. The walk ends here."))
+        return Card(say(f"{say_changed(trace, cell)} The walk ends here."))
     return _explain_input(view, cell, way)
 
 
