@@ -22,7 +22,7 @@ if run is not None:
     with fold("practised", "**As practised** · 80/10/10, AdamW, warm-up, laid over") as opened:
         if opened:
             training_folds.show_practised(run)
-    with fold("open", "**What is left open** · which weights learn, what is hidden, what line 5 runs") as opened:
+    with fold("open", "**What is left open** · what learns, what is hidden, line 5") as opened:
         if opened:
             training.show_open(run)
     with fold("use", "**Use it** · as a model on all pages, or as a file") as opened:

@@ -5,6 +5,7 @@ import pytest
 from bertviz_core.ui.components.selectors import expand
 from tests.browser import PHONE, WIDE, visit
 from tests.often import often, seldom
+from tests.test_phones import HEIGHT
 
 pytestmark = pytest.mark.slow
 
@@ -35,6 +36,8 @@ def test_the_first_two_cards_are_seen_whole(chromium, server, page):
         ("patch", '[class*="st-key-panel-"]'),
         ("compare", '[class*="st-key-panel-"]'),
         ("story", '[class*="st-key-panel-"]'),
+        ("attention", ".bv-below"),  # the entropy of the row, below its steps
+        ("add_norm", '[class*="st-key-panel-"]'),
     ],
 )
 def test_what_answers_is_on_the_first_screen(chromium, server, page, answer):
@@ -43,6 +46,13 @@ def test_what_answers_is_on_the_first_screen(chromium, server, page, answer):
         app.page.locator(answer).last.wait_for()
         bottoms = app.page.locator(answer).evaluate_all("all => all.map(e => e.getBoundingClientRect().bottom)")
         assert max(bottoms) <= WIDE["height"]
+
+
+@pytest.mark.parametrize("page", ["story", "compare"])
+def test_all_of_a_page_is_one_screen(chromium, server, page):
+    with visit(chromium, server, WIDE) as app:
+        app.open(page)
+        assert app.page.evaluate(HEIGHT) <= WIDE["height"]
 
 
 def test_both_columns_of_formulas_end_alike(chromium, server):

@@ -9,6 +9,7 @@ from tests.often import often
 pytestmark = pytest.mark.slow
 
 SCREENS = 3  # that a page has at most
+HIGHEST = 260  # pixels from the top to the first picture
 HEIGHT = expand("() => document.querySelector(':--main').scrollHeight")
 # Of each card's head: how far the tops of its signs lie apart, and how far the last one stands from the card's edge.
 SIGNS = expand("""() => [...document.querySelectorAll('[class*="st-key-card-head-"]')].map(head => {
@@ -26,6 +27,7 @@ PAGES = {
     "story": ".story, .bv-formula-line .bv-symbols, [class*='st-key-panel-story-'] .bv-table",
     "where_from": ".bv-formula-line .bv-symbols",
     "learn": "[class*='st-key-learn-start-']",
+    "training": ".bv-formula-line .bv-symbols",
 }
 
 
@@ -37,6 +39,19 @@ def test_a_page_fits_on_a_phone(chromium, server, page):
         for apart, free in app.page.evaluate(SIGNS):
             assert apart <= 4 and 0 <= free < 30
         assert app.page.evaluate(HEIGHT) <= SCREENS * PHONE["height"]
+
+
+FIRST = expand("""picture => Math.min(...[...document.querySelectorAll(`:--main :is(${picture})`)]
+    .filter(e => e.offsetHeight > 30 && !e.closest('.st-key-drawer')).map(e => e.getBoundingClientRect().top))""")
+PICTURES = {"story": ":--isolated", "sentence": ".bv-split", "add_norm": ".bv-sums"}  # where it is no chart
+CHARTS = ["query_key_value", "where_from", "training", "notebook"]
+
+
+@pytest.mark.parametrize("page", often([*CHARTS, *PICTURES], ["query_key_value", "story"], str))
+def test_the_first_picture_begins_in_the_upper_third(chromium, server, page):
+    with visit(chromium, server, PHONE) as app:
+        app.open(page)
+        assert app.page.evaluate(FIRST, expand(PICTURES.get(page, ":--plot"))) <= HIGHEST
 
 
 def test_whole_stages_of_the_ladder_stand_beside_the_names_that_stay(chromium, server):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.tracing.trace import Trace
 
@@ -36,7 +38,7 @@ def is_numbered(trace: Trace, i: int) -> bool:
     return len(trace.tokens) >= _MANY or trace.tokens.count(trace.tokens[i]) > 1
 
 
-def tell_tokens_apart(trace: Trace, shown: range) -> list[str]:
+def tell_tokens_apart(trace: Trace, shown: Iterable[int]) -> list[str]:
     """Each token, with its position in front of it where that is said."""
     return [f"{i} {trace.tokens[i]}" if is_numbered(trace, i) else trace.tokens[i] for i in shown]
 

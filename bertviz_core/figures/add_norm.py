@@ -13,7 +13,7 @@ from bertviz_core.figures.texts import Rich, bold, escape
 from bertviz_core.formula.numbers import format_short
 
 _GAP = 0.025  # the part of the chart between two strips
-_HEIGHTS = 54, 38  # pixels of a strip with numbers of the pass, and of one with learned ones
+_HEIGHTS = 48, 33  # pixels of a strip with numbers of the pass, and of one with learned ones
 _READ = "component; band: mean ± σ; longer bars cut"
 _PALE = 0.5  # of learned numbers: a factor's bars, all from 0 up, would be a block in full colour
 _SIDE_ROOM, _END_ROOM = 104, 44  # pixels for the strips' names, and for the ends of their scales

@@ -72,8 +72,8 @@ def draw_bar_columns(
     marked: rows that are lit; last: the last row is a sum, with a line above it.
     """
     rooms = [_measure_rooms(column) for column in columns]
-    whole = sum(map(sum, rooms)) + _GAP * len(columns)
-    start, traces, layout, texts, tracks = 0.0, [], {}, [], []
+    whole = sum(map(sum, rooms)) + _GAP * (len(columns) + 1)
+    start, traces, layout, texts, tracks = _GAP / whole, [], {}, [], []
     for i, (column, (numbers, drawn)) in enumerate(zip(columns, rooms, strict=True)):
         bars = start + numbers / whole, start + (numbers + drawn) / whole
         traces.append(_draw_column(column, i, colors))

@@ -13,7 +13,7 @@ from bertviz_core.figures.texts import Rich, escape
 from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.formula.texts import shorten
 
-HEIGHT = 264
+HEIGHT = 222
 _LEAST, _MORE, _MOST = 5.0, 2.5, 22.0  # pixels across a dot: of one hidden token, for each further one, of a large one
 _FAR = 3.0  # times what nine of ten dots stay below: a dot beyond that is drawn at the edge
 _LARGEST = 1e30  # that a scale reaches: beyond, single precision has no numbers

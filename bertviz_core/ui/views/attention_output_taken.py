@@ -11,7 +11,7 @@ import streamlit as st
 
 from bertviz_core.analysis.attention import choose_shown, share_sum, weigh_values
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
-from bertviz_core.analysis.labels import label_tokens
+from bertviz_core.analysis.labels import label_tokens, tell_tokens_apart
 from bertviz_core.analysis.layers import compute_norms
 from bertviz_core.analysis.token_attention import Taken, measure_taken
 from bertviz_core.figures.base import Chart
@@ -235,8 +235,8 @@ def _show_every(view: View, found: Bringing) -> None:
 
 def _list_rows(view: View, found: Bringing) -> list[str]:
     """The drawn tokens, and what the others are together."""
-    names, others = label_tokens(view.trace), found.others
-    return [names[i] for i in found.shown] + ([write_count(others, "other")] if others else [])
+    names, others = tell_tokens_apart(view.trace, found.shown), found.others
+    return names + ([write_count(others, "other")] if others else [])
 
 
 def _draw_one(view: View, found: Bringing) -> Chart:
@@ -293,7 +293,7 @@ def _write(numbers: np.ndarray, form: Form, last: float) -> list[str]:
 
 def _draw_every(view: View, found: Bringing) -> Chart:
     own = SELF_ATTENTION.in_layer(view.chosen.layer)
-    names = label_tokens(view.trace)
+    names = tell_tokens_apart(view.trace, found.shown)
     cells = [
         str(own.enter("probs").fix(head=head, query=view.chosen.token, key=key))
         for head in range(len(found.taken))
@@ -301,7 +301,7 @@ def _draw_every(view: View, found: Bringing) -> Chart:
     ]
     sums = [f"{length:.1f}" if length < 100 else f"{length:.0f}" for length in found.sums.tolist()]
     shown = Squares(found.found.weights[:, found.shown], found.taken[:, found.shown], sums, cells)
-    return draw_taken_squares(shown, [names[i] for i in found.shown], found.head, view.colors)
+    return draw_taken_squares(shown, names, found.head, view.colors)
 
 
 def _note_rows(view: View, found: Bringing) -> str:

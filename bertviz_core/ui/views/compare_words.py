@@ -19,7 +19,7 @@ from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.views.compare import has_more_blanks
 from bertviz_core.ui.views.compare_both import Both
 
-_ROWS, _LONGEST, _ROW = 9, 14, 18  # answers; characters of one, and its pixels
+_ROWS, _LONGEST, _ROW = 9, 14, 17  # answers; characters of one, and its pixels
 _TITLES = {
     BLANK: "Which word fits the blank",
     CLASS: "Which class it is",
