@@ -25,6 +25,12 @@ _WORDS = (
 SHOWN = 12  # tokens whose sums are shown at once
 
 
+def measure_moments(vector: np.ndarray) -> tuple[float, float]:
+    """A vector's mean and standard deviation, in float64."""
+    numbers = vector.astype(np.float64)
+    return float(numbers.mean()), float(numbers.std())
+
+
 @dataclass(frozen=True, eq=False)
 class Sums:
     """A sublayer's residual sum, token by token; float64, all (token,).

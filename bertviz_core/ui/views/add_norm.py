@@ -7,9 +7,11 @@ import streamlit as st
 
 from bertviz_core.analysis.add_norm import (
     FEED_FORWARD,
+    SUBLAYERS,
     follow_direct_path,
     gives_normalized,
     is_normal,
+    measure_moments,
     normalize_with,
     read_epsilon,
 )
@@ -17,7 +19,7 @@ from bertviz_core.analysis.openings import open_component
 from bertviz_core.figures.add_norm import Strip, draw_aligned
 from bertviz_core.figures.bars import draw_bars
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.numbers import format_number, format_short
 from bertviz_core.formula.steps import NORM, RESIDUAL
 from bertviz_core.formula.texts import name_token
 from bertviz_core.ui.frame import url
@@ -31,12 +33,13 @@ from bertviz_core.ui.panels.charts import draw_tensor
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, show_values
 from bertviz_core.ui.panels.moments import show_moments
 from bertviz_core.ui.panels.panel import show_panel
-from bertviz_core.ui.panels.passes import show_passes_chart, tell_words, write_passes
+from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html, tell_words, write_passes
 from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.views.add_norm_sums import read_where
 
 EPSILONS = (1e-12, 1e-5, 1e-3)
 _NORMED = Key("normed", "")
+_SIGMA = '<abbr title="standard deviation">σ</abbr>'
 _TINTED = ("sum", "normalized")  # the strips with a band around the mean
 _LEARNED = (".weight", ".bias")
 _LITTLE = 0.01  # of a standard deviation: what is hardly anything
@@ -68,6 +71,7 @@ def show_norm(view: View) -> None:
                     [str(i) for i in range(len(strips[0].values))],
                 ),
             )
+        show_passes_html(view, [_render_moments(one) for one in view.passes])
         charts = [draw_aligned(_read_strips(one, module), chosen, view.colors) for one in view.passes]
         show_passes_chart(view, charts, "strips", f"LayerNorm of {word}, step by step")
         put = tell_put(view, norm.fix(token=token), norm.enter("normalized").fix(token=token))
@@ -103,7 +107,7 @@ def _read_strips(view: View, module: Address) -> list[Strip]:
             picks.pick_every(trace, address),
             ink,
             sign,
-            _find_band(trace[address]) if name in _TINTED else None,
+            measure_moments(trace[address]) if name in _TINTED else None,
             address.path.endswith(_LEARNED),
         )
         for name, (sign, address, ink) in rows.items()
@@ -111,10 +115,27 @@ def _read_strips(view: View, module: Address) -> list[Strip]:
     ]
 
 
-def _find_band(vector: np.ndarray) -> tuple[float, float]:
-    """A vector's mean and standard deviation."""
-    numbers = vector.astype(np.float64)
-    return float(numbers.mean()), float(numbers.std())
+def _render_moments(view: View) -> str:
+    """Mean and standard deviation of the chosen token's vector, before and after each of the layer's LayerNorms."""
+    modules = {name: Address.in_layer(view.chosen.layer, where) for where, name in SUBLAYERS.items()}
+    lines = [
+        f"<b>LayerNorm after {name}</b> {_write_moments(view, module)}"
+        for name, module in modules.items()
+        if module.enter("residual") in view.trace and module.enter("LayerNorm") in view.trace
+    ]
+    return f'<div class="bv-moments">{"".join(f"<span>{line}</span>" for line in lines)}</div>' if lines else ""
+
+
+def _write_moments(view: View, module: Address) -> str:
+    """Those before are made of the LayerNorm's own steps, mean and variance, which a click works out."""
+    trace, token, norm = view.trace, view.chosen.token, module.enter("LayerNorm")
+    spread = measure_moments(trace[module.enter("residual").fix(token=token)])[1]
+    new_mean, new_spread = map(format_short, measure_moments(trace[norm.fix(token=token)]))
+    mean, variance = (
+        f'<button class="bv-number" data-cell="{cell}" title="Work it out">{format_short(float(trace[cell]))}</button>'
+        for cell in (norm.enter(leaf).fix(token=token) for leaf in ("mean", "variance"))
+    )
+    return f"mean {mean} → {new_mean}, {_SIGMA} √{variance} = {format_short(spread)} → {new_spread}"
 
 
 def _choose_component(view: View, where: str) -> tuple[int, str]:
