@@ -7,9 +7,10 @@ import numpy as np
 from bertviz_core.formula.numbers import format_short
 from tests.test_put import opened
 
+BUTTON = r'<button class="bv-number" data-cell="([^"]+)"[^>]*>(\S+)</button>'
 LINE = re.compile(
-    r'mean <button class="bv-number" data-cell="([^"]+)"[^>]*>(\S+)</button> → (\S+), <abbr[^>]*>σ</abbr> '
-    r'√<button class="bv-number" data-cell="([^"]+)"[^>]*>(\S+)</button> = (\S+) → ([^<\s]+)'
+    rf"mean {BUTTON} → <i>(\S+)</i> · <abbr[^>]*>σ</abbr> <i>(\S+)</i> → <i>(\S+)</i> · "
+    rf"<abbr[^>]*>σ</abbr>² was {BUTTON}"
 )
 
 
@@ -20,7 +21,7 @@ def test_both_layernorms_have_their_moments_before_and_after_with_cells_to_open(
     )
     trace, found = at.session_state["view"].trace, LINE.findall(body)
     assert len(found) == 2
-    for module, (mean_cell, mean, new_mean, variance_cell, variance, spread, new_spread) in zip(
+    for module, (mean_cell, mean, new_mean, spread, new_spread, variance_cell, variance) in zip(
         ("attention.output", "output"), found, strict=True
     ):
         path = f"encoder.layer.1.{module}"

@@ -185,6 +185,8 @@ def draw_word_rises(
     lines = [_draw_word(steps, shares[:, i], words[i], own.get(i), colors, pale=smooth) for i in order]
     for i, line in zip(bold, np.zeros((0, 0)) if means is None else means.T, strict=False):
         lines.append(_draw_mean(steps, line, words[i], inks[i], ahead))
+    if smooth and len(steps):
+        lines.append(_draw_ends(int(steps[-1]), shares[-1, list(bold)], list(inks.values())))
     top = min(1.02, 1.08 * float(shares.max(initial=0.05)))
     last = taken if taken is not None else int(steps[-1]) if len(steps) else 0
     ends = _place_names(shares, list(inks), top, height) if len(steps) else {}
@@ -234,6 +236,19 @@ def _draw_mean(steps: np.ndarray, means: np.ndarray, word: str, ink: str, ahead:
         "line": {"color": ink, "width": 2.5, "dash": _DASHES[1] if ahead else _DASHES[0]},
         "name": f"{word}, mean",
         "hovertemplate": Rich(f"{escape(word)}, mean up to step %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>"),
+    }
+
+
+def _draw_ends(step: int, shares: np.ndarray, inks: Sequence[str]) -> Spec:
+    """A dot for each bold word where its own line ends, which is what its name tells; its mean ends elsewhere."""
+    return {
+        "type": "scatter",
+        "x": [step] * len(inks),
+        "y": pack(shares),
+        "mode": "markers",
+        "marker": {"size": 7, "color": list(inks)},
+        "hoverinfo": "skip",
+        "cliponaxis": False,
     }
 
 

@@ -66,8 +66,8 @@ def test_a_formula_with_digits_is_worked_or_a_definition(panels):
     (r"x = \frac{6.0000}{\sqrt{4.0000}} = 3.0100", False),
     (r"x = e^{0.5000 - 1.2500} = 0.4724", True),
     (r"x = e^{1.2500 - 0.5000} = 0.4724", False),
-    (r"\footnotesize\begin{aligned} & x \\ &= \left.\begin{aligned} & 2.0000\cdot \left(-1.5000\right) \\ & + 4.0000 "
-     r"\end{aligned}\right\} + 0.5000 \\ &= 1.5000 \end{aligned}", True),
+    (r"\footnotesize\begin{aligned} & x \\[4pt] &= \left.\begin{aligned} & 2.0000\cdot \left(-1.5000\right) \\ & + "
+     r"4.0000 \end{aligned}\right\} + 0.5000 \\[4pt] &= 1.5000 \end{aligned}", True),
     (r"x = \frac{1}{2}\bigl(1.0000 + 3.0000\bigr) = 2.0000", True),
     (r"x = \sin\!\left(\frac{5}{10000^{2/64}}\right) = \sin(3.7495) = -0.5711", True),
     (r"x = \mathrm{GELU}(-3.1348) = -0.0026955", True),

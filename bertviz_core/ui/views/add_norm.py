@@ -129,13 +129,14 @@ def _render_moments(view: View) -> str:
 def _write_moments(view: View, module: Address) -> str:
     """Those before are made of the LayerNorm's own steps, mean and variance, which a click works out."""
     trace, token, norm = view.trace, view.chosen.token, module.enter("LayerNorm")
-    spread = measure_moments(trace[module.enter("residual").fix(token=token)])[1]
-    new_mean, new_spread = map(format_short, measure_moments(trace[norm.fix(token=token)]))
+    _, spread = measure_moments(trace[module.enter("residual").fix(token=token)])
+    plain = (spread, *measure_moments(trace[norm.fix(token=token)]))
+    spread, new_mean, new_spread = (f"<i>{format_short(number)}</i>" for number in plain)
     mean, variance = (
         f'<button class="bv-number" data-cell="{cell}" title="Work it out">{format_short(float(trace[cell]))}</button>'
         for cell in (norm.enter(leaf).fix(token=token) for leaf in ("mean", "variance"))
     )
-    return f"mean {mean} → {new_mean}, {_SIGMA} √{variance} = {format_short(spread)} → {new_spread}"
+    return f"mean {mean} → {new_mean} · {_SIGMA} {spread} → {new_spread} · {_SIGMA}² was {variance}"
 
 
 def _choose_component(view: View, where: str) -> tuple[int, str]:

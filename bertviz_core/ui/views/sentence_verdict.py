@@ -97,7 +97,10 @@ def _write_bar(part: float) -> str:
 def _offer_pair() -> None:
     """Where there is one sentence only: what to do, and a pair to begin with."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption("It is about two sentences: write a second one under the pencil in the bar, or", width="content")
+        st.caption(
+            "It is about two sentences: write a second one under the pencil in the bar, or begin with a pair:",
+            width="content",
+        )
         st.button(
             "use two sentences", on_click=choices.use_sentence, args=(PAIR.text, PAIR.pair), icon=":material/add:"
         )

@@ -24,7 +24,7 @@ from bertviz_core.ui.views.training_told import name_loss
 _LOSS = r"J(\theta) = -\sum_j \log P(\theta)_{x_j, j} \llbracket \hat{x}_j = \mathrm{mask} \rrbracket"
 _IS_AHEAD = "Grey is still to come: no step is taken yet. Worked out beforehand, it will be the same."
 _BOLD = 3  # words that stand out
-_MEANS_ARE = f" A bold line is the mean of up to {OVER} passes."
+_MEANS_ARE = f" A bold line is the mean of up to {OVER} passes, a dot the last."
 _BOLD_IS = " Bold: the words that rose most, each once; signs are left out."
 
 

@@ -11,7 +11,9 @@ from bertviz_core.formula.markup import write_html
 from bertviz_core.learning.plan import Plan
 from bertviz_core.programs.training import write_loss
 
-_SEEN, _TEXT, _WORD = map(write_html, (r"\hat{x}^i_j", "x^i", "x^i_j"))
+_SEEN, _TEXT, _WORD = (
+    f'<span class="bv-together">{write_html(tex)}</span>' for tex in (r"\hat{x}^i_j", "x^i", "x^i_j")
+)
 
 
 @dataclass(frozen=True)
