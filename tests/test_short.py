@@ -228,6 +228,8 @@ MARKUP = {
     r"\widehat{Z_{2}}": "<i>Ẑ</i><sub>2</sub>",
     r"\frac{\partial J}{\partial W}": "<i>∂</i><i>J</i>∕<i>∂</i><i>W</i>",
     "{x}'": "<i>x</i><sup>′</sup>",
+    "x_{i,:} := x'": "<i>x</i><sub><i>i</i>,:</sub> := <i>x</i><sup>′</sup>",
+    "x:= y": "<i>x</i> := <i>y</i>",
 }
 
 

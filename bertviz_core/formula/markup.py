@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-_TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s|.")
+_TOKEN = re.compile(r"\\[A-Za-z]+|\\.|:=|\s|.")
 _BREAK = re.compile(r"\\\\(?:\[\w+\])?")  # which may say how far below the next line stands
 _LINES = re.compile(r"\\(?:footnotesize)?\s*\\begin\{aligned\}|\\begin\{aligned\}|\\end\{aligned\}")
 _FRACTION = re.compile(r"\\t?frac(?![a-z])")
@@ -25,7 +25,7 @@ _GREEK = {rf"\{name}": sign for name, sign in (
 )}  # fmt: skip
 _SIGNS = {  # with a space on either side
     "+": "+", "-": "−", "=": "=", "/": "∕", r"\cdot": "·", r"\times": "×", r"\odot": "⊙", r"\in": "∈", r"\approx": "≈",
-    r"\to": "→", r"\oplus": "⊕", r"\neq": "≠",
+    r"\to": "→", r"\oplus": "⊕", r"\neq": "≠", ":=": ":=",
 }  # fmt: skip
 _PLAIN = {
     "'": "<sup>′</sup>",  # the sign itself is as large as a letter

@@ -169,8 +169,8 @@ def _show_values(trace: Trace, known: Patching) -> None:
 def _write_formula(both: Both, known: Patching) -> str:
     measure = rf"m = {write_measure(both)}"
     if not known.has_way:
-        return rf"m_{{\text{{patched}}}} - m_{{\text{{into}}}}, \; {measure}"
-    return r"r = (m_{\text{patched}} - m_{\text{into}}) / (m_{\text{from}} - m_{\text{into}}), \; " + measure
+        return rf"m_{{\text{{patched}}}} - m_{{\text{{into}}}},\quad {measure}"
+    return r"r = (m_{\text{patched}} - m_{\text{into}}) / (m_{\text{from}} - m_{\text{into}}),\quad " + measure
 
 
 def _show_heads(view: View, both: Both, known: Patching, end: float) -> int:
