@@ -252,6 +252,11 @@ def measure_taken(s: Scene) -> np.ndarray:
     return np.array([[length(w * v) for w, v in zip(p[s.token], values, strict=True)] for p, values in heads])
 
 
+def name_apart(s: Scene, i: int) -> str:
+    """A token; with its position in front where the text has it twice, or it is padding."""
+    return s.names[i] if s.trace.tokens.count(s.trace.tokens[i]) > 1 else s.trace.tokens[i]
+
+
 @truth("attention_output", "taken")
 def taken(s: Scene) -> Truth:
     probs, values = s.own("attention.self.probs")[s.head, s.token], s.own("attention.self.value")[s.head]
@@ -270,7 +275,7 @@ def taken(s: Scene) -> Truth:
     columns = {"weight": probs, "length": [length(value) for value in values], "taken": lengths, "part": along}
     drawn = []
     for name, column in columns.items():
-        bars = {s.names[i]: float(column[i]) for i in shown}
+        bars = {name_apart(s, i): float(column[i]) for i in shown}
         drawn.append(Bars({**bars, **({f"{len(rest)} others": sums[name]} if rest else {}), "sum": np.nan}))
     return Truth(drawn, told=[len(shown)] if rest else [], worked=[max(lengths)])
 
