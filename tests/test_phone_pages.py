@@ -32,6 +32,7 @@ HIDDEN = """([where, what]) => {
     const own = document.querySelector(`${where} ${what}`).getBoundingClientRect();
     return Math.max(0, around.left - own.left, own.right - around.right);
 }"""
+LOWER = "where => { const e = document.querySelector(where); return e.scrollHeight - e.clientHeight; }"
 WIDER = "where => { const e = document.querySelector(where); return e.scrollWidth - e.clientWidth; }"
 
 
@@ -73,3 +74,27 @@ def test_a_departure_of_a_document_is_seen_with_its_formulas_and_its_answer(phon
     await_findings(phone)
     assert phone.page.evaluate(WIDER, ".bv-departures") == 0
     assert "%" in phone.page.locator(".bv-departures td:last-child").first.inner_text()
+
+
+def test_the_heads_in_the_way_stand_beside_those_that_are_needed(phone):
+    phone.open("heads")
+    expect(phone.page.locator(".bv-ranked .bv-hinders")).to_have_count(3)
+    await_findings(phone)
+    assert phone.page.locator(".bv-ranked button").count() == 6
+    assert phone.page.evaluate(LOWER, ".st-key-worth-ranking") <= 0
+
+
+def test_each_token_that_can_be_hidden_has_its_row(phone):
+    phone.open("predictions")
+    await_findings(phone)
+    assert phone.page.locator(".bv-guesses tbody tr").count() == 10
+    assert phone.page.evaluate(LOWER, ".bv-guesses") <= 0
+    assert phone.page.evaluate(HIGH) <= SCREENS * PHONE["height"]
+
+
+def test_no_bar_of_the_story_lies_behind_its_number(phone):
+    phone.open("story")
+    rooms = phone.page.locator("[class*='st-key-panel-story-'] .bv-table td").evaluate_all(
+        "all => all.map(e => getComputedStyle(e)).map(e => parseFloat(e.paddingRight) - parseFloat(e.backgroundSize))"
+    )
+    assert len(rooms) > 20 and min(rooms) > 4
