@@ -1,4 +1,4 @@
-"""What every head adds to a vector: its result, its rows of the output matrix, and what they make of it, row by row."""
+"""What every head adds to a vector: how long it is, its share, and the two that it is the product of, row by row."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from bertviz_core.formula.numbers import format_short, write_column
 from bertviz_core.formula.steps import ATTENTION, VALUE
 
 _ROW, _HEAD = 17, 40  # pixels
-_RESULTS, _WEIGHTS, _PARTS, _SHARES = (0.0, 0.1), (0.13, 0.27), (0.3, 0.68), (0.85, 1.0)  # of the chart's width
-_LENGTHS_END, _SHARES_END = 0.75, 0.838  # where the numbers before the bars end
+_SHARES, _PARTS, _RESULTS, _WEIGHTS = (0.165, 0.3), (0.34, 0.7), (0.73, 0.83), (0.86, 1.0)  # of the chart's width
+_LENGTHS_END, _SHARES_END = 0.068, 0.153  # where the numbers before the bars end
 _DRAWN = 4, 8  # of a head's rows of the matrix, and one in so many columns
 
 
@@ -38,9 +38,10 @@ class HeadSums:
 
 
 def draw_head_sums(shown: HeadSums, rows: Sequence[str], marked: Sequence[int], colors: Palette) -> Chart:
-    """Every head's result times its own rows of the output matrix is what it adds; the bias, and the sum.
+    """What every head adds is its result times its own rows of the output matrix; the bias, and the sum.
 
-    Of the weights a few rows and columns are drawn. rows: their names; marked: rows that are lit.
+    Lengths and shares stand first, where a phone shows them. Of the weights a few rows and columns are drawn. rows:
+    their names; marked: rows that are lit.
     """
     (heads, dim), (count, hidden) = shown.results.shape, shown.parts.shape
     lengths = np.linalg.norm(shown.parts.astype(np.float64), axis=1)
@@ -69,7 +70,7 @@ def draw_head_sums(shown: HeadSums, rows: Sequence[str], marked: Sequence[int], 
         bargap=0.5,
         annotations=texts,
         shapes=[*mark_rows(count, marked, True, colors), *_draw_tracks(count - 1, colors)],
-        yaxis=set_rows(rows, colors),
+        yaxis={**set_rows(rows, colors), "anchor": "free", "position": 0},
         **_set_axes(shown, colors),
     )
 
@@ -196,12 +197,12 @@ def _name_numbers(name: str, x: float, colors: Palette) -> Spec:
 
 
 def _write_signs(heads: int, colors: Palette) -> list[Spec]:
-    """z times W is what the head adds."""
+    """What the head adds is z times W."""
     font = set_font(colors.faint)
     return [
         write_text(sign, x, row, font, xref="paper")
         for row in range(heads)
-        for sign, x in (("·", (_RESULTS[1] + _WEIGHTS[0]) / 2), ("=", (_WEIGHTS[1] + _PARTS[0]) / 2))
+        for sign, x in (("=", (_PARTS[1] + _RESULTS[0]) / 2), ("·", (_RESULTS[1] + _WEIGHTS[0]) / 2))
     ]
 
 

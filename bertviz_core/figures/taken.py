@@ -30,7 +30,7 @@ ROW = 19  # pixels
 _HEAD = 36  # pixels for the columns' names
 _FOOT = 10  # pixels below the squares
 _APART = 8  # heads whose lengths stand in one line
-_BEFORE, _BARS, _GAP = 6, 17, 4  # pixels of a narrow card: from a number to its bar, of the bars, between columns
+_BEFORE, _BARS, _GAP = 6, 17, 8  # pixels of a narrow card: from a number to its bar, of the bars, between columns
 _SQUARE = 17  # pixels along the side of the largest square
 _HIGH = 0.42  # of a row, that a bar has
 
@@ -39,7 +39,7 @@ _HIGH = 0.42  # of a row, that a bar has
 class BarColumn:
     """One number a row, as bars with the numbers printed beside them.
 
-    values: NaN where a row has none; texts: as they are printed; title: of the column, color: of its bars; end: of the
+    values: NaN where a row has none; texts: as they are told; title: of the column, color: of its bars; end: of the
     scale, by default the largest size; cells: recorded ones that a click means, one a row, "" for none; percent: the
     scale's ends are printed so.
     """
@@ -51,6 +51,11 @@ class BarColumn:
     end: float | None = None
     cells: Cells = ""
     percent: bool = False
+
+    @property
+    def numbers(self) -> list[str]:
+        """The texts beside the bars: where the scale's ends above them say percent, without that sign."""
+        return [text.removesuffix("\N{NO-BREAK SPACE}%") for text in self.texts] if self.percent else list(self.texts)
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -100,7 +105,7 @@ def draw_bar_columns(
 def _measure_rooms(column: BarColumn) -> tuple[float, float]:
     """Pixels that a column's numbers need, and those that its bars have where a card is narrow; in a wide one both have
     more, in the same proportion."""
-    numbers = LETTER * max(map(len, column.texts), default=0) + _BEFORE
+    numbers = LETTER * max(map(len, column.numbers), default=0) + _BEFORE
     return numbers, max(_BARS, measure_text(f"<b>{column.title}</b>", 12) - numbers)
 
 
@@ -177,7 +182,7 @@ def _name_column(column: BarColumn, start: float, colors: Palette) -> Spec:
 
 def _write_numbers(column: BarColumn, x: float, colors: Palette, last: bool) -> list[Spec]:
     """Numbers under each other, before the bars; those of a sum are bold."""
-    end = len(column.texts) - 1
+    end = len(column.numbers) - 1
     return [
         write_text(
             bold(text) if last and row == end else text,
@@ -188,7 +193,7 @@ def _write_numbers(column: BarColumn, x: float, colors: Palette, last: bool) -> 
             xanchor="right",
             xshift=-_BEFORE,
         )
-        for row, text in enumerate(column.texts)
+        for row, text in enumerate(column.numbers)
         if text
     ]
 

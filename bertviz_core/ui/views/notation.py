@@ -31,7 +31,7 @@ from bertviz_core.ui.panels.panel import choose_cell, format_shape
 
 _KINDS = {"all": "All", "steps": "Steps", "parameters": "Parameters", "inputs": "Inputs", "axes": "Axes"}
 _SOURCES = f"{len(DOCUMENTS)} documents and {len(SOURCES) - len(DOCUMENTS)} code bases"
-_MAP = 196  # pixels: the height of the map of who names what
+_MAP = 218  # pixels: the height of the map of who names what
 _FORMULAS = "formulas"
 _WHERE = {_FORMULAS: "In formulas", "code": "In code"}
 _NAMED = {_FORMULAS: IN_FORMULAS, "code": IN_CODE}  # the sources
@@ -83,16 +83,17 @@ def show_coverage(view: View) -> Derived:
     sizes = [len(rows) for rows in groups.values()]
     shares = np.array([[count / size for count in row] for row, size in zip(counts, sizes, strict=True)])
     sources, stages = list(SOURCES.values()), [group.title for group in groups]
+    totals = [f"{stage} · {size}" for stage, size in zip(stages, sizes, strict=True)]
     chart = draw_heatmap(
         shares,
-        Side("", stages),
+        Side("", totals),
         Side("", sources, angle="auto"),
         view.colors,
         NORM,
         share=True,
         end=1.0,
         height=_MAP,
-        texts=[[f"{count}/{size}" for count in row] for row, size in zip(counts, sizes, strict=True)],
+        texts=[[str(count) for count in row] for row in counts],
     )
     told = {**chart.traces[0], "showscale": False}  # each cell says its share
     layout = {**chart.layout, "margin": {**chart.layout["margin"], "t": 4, "b": 4}}
