@@ -51,7 +51,9 @@ CHARTS = ["query_key_value", "where_from", "training", "notebook"]
 def test_the_first_picture_begins_in_the_upper_third(chromium, server, page):
     with visit(chromium, server, PHONE) as app:
         app.open(page)
-        assert app.page.evaluate(FIRST, expand(PICTURES.get(page, ":--plot"))) <= HIGHEST
+        picture = expand(PICTURES.get(page, ":--plot"))
+        app.page.wait_for_function(f"picture => ({FIRST})(picture) < Infinity", arg=picture)
+        assert app.page.evaluate(FIRST, picture) <= HIGHEST
 
 
 def test_stages_of_the_ladder_stand_beside_the_names_that_stay_and_half_of_an_earlier_one(chromium, server):
