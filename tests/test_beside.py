@@ -20,7 +20,10 @@ requestAnimationFrame(watch);
 """
 
 
-@pytest.mark.parametrize("info", PAGES, ids=lambda info: info.name)
+@pytest.mark.parametrize(
+    "info",
+    [pytest.param(info, id=info.name, marks=[pytest.mark.slow] if info.name == "patch" else []) for info in PAGES],
+)
 def test_the_place_is_kept_where_a_page_has_a_number_of_its_own(info):
     at = AppTest.from_file(APP, default_timeout=60).run()
     at.switch_page(f"pages/{info.name}.py").run()

@@ -38,7 +38,9 @@ def show(page, changes, **query):
 @pytest.mark.parametrize(
     ("page", "said"),
     [
-        ("heads", "None: without any one of them “la”, one of 2 that tie, stays at 50"),
+        pytest.param(
+            "heads", "None: without any one of them “la”, one of 2 that tie, stays at 50", marks=pytest.mark.slow
+        ),
         ("story", "Where does “la”, one of 2 that tie, lead back to?"),
         ("layers", "Words that tie for the first place stand in the order of the vocabulary."),
         ("predictions", "Where several tie, at 4, the first of them in the vocabulary stands here."),
