@@ -16,8 +16,8 @@ found = notebook.compare_all(view)
 printed = notebook.read_printed()
 if not found:
     notebook.show_itself(view, lambda: notebook.show_status(view, found))
-notebook.show_tensor(view, printed, found)
 notebook.choose_printed(printed)
+notebook.show_tensor(view, printed, found)
 if found:
     table, status = st.columns([3, 1], gap="small")
     with table:

@@ -180,6 +180,22 @@ def test_a_bar_of_a_logit_reaches_from_the_middle_to_its_side():
     assert bars == [("", "50.0", "25.0"), ("bv-less", "0.0", "50.0")]
 
 
+@pytest.mark.parametrize(
+    ("logits", "told"),
+    [
+        ([3.0, -3.0], [["B follows A", "99.8\u00a0%"], []]),
+        ([0.0, 0.0], [["B follows A", "50\u00a0%"], ["B is a random sentence", "50\u00a0%"]]),
+        ([0.0, 1.0], [["27\u00a0%"], ["B is a random sentence", "73\u00a0%"]]),
+    ],
+)
+def test_both_answers_in_the_bar_have_their_numbers_where_these_have_room(logits, told):
+    shares = np.exp(logits) / np.exp(logits).sum()
+    trace = {"cls.seq_relationship": np.array(logits), "cls.seq_relationship.probs": shares}
+    view = SimpleNamespace(trace={read_address(name): row for name, row in trace.items()})
+    parts = re.findall(r'<i style="flex-grow:[^"]*">(.*?)</i>', sentence_verdict._render_verdict(view))
+    assert [re.findall(r">([^<]+)<", part) for part in parts] == told
+
+
 @pytest.mark.parametrize("second", [None, "It slept."])
 def test_six_pairs_are_tried_whether_a_second_sentence_is_written_or_not(second):
     pairs = list_pairs("The cat sat.", second)

@@ -1,6 +1,7 @@
 """The drawer's pictures, read back: lengths and places are those of the numbers."""
 
 import re
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -149,6 +150,22 @@ def test_a_curve_leads_from_the_input_to_the_result():
     lead = re.search(r'bv-lead" d="M([\d.]+) ([\d.]+)V([\d.]+)H([\d.]+)"', picture).groups()
     assert (float(lead[0]), float(lead[2])) == (x, y)
     assert texts(picture)[:2] == ["2.00", "1.95"]
+
+
+@pytest.mark.parametrize("at", [-8.0, -1.44, -0.3, 0.0, 0.2, 0.9, 2.6])
+def test_numbers_on_a_curve_lie_neither_on_each_other_nor_on_its_ring_or_axis(at):
+    picture = draw_curve(lambda x: sample_function(GELU, x), at, np.linspace(-8, 4, 50), "note")
+    x, y = map(float, re.search(r'cx="([\d.]+)" cy="([\d.]+)"', picture).groups())
+    axis = float(re.search(r'bv-axis" d="M[\d.]+ ([\d.]+)L', picture)[1])
+    boxes = [(x - 5.5, x + 5.5, y - 5.5, y + 5.5)]
+    for kinds, left, base, text in re.findall(r'<text class="(bv-mono[^"]*)" x="(\S+)" y="(\S+)">([^<]*)', picture):
+        wide = 7.3 * len(text)
+        start = float(left) - wide * (0.5 if "middle" in kinds else 1 if "end" in kinds else 0)
+        boxes.append((start, start + wide, float(base) - 9, float(base)))
+    assert len(boxes) == 3
+    assert all(top > axis or bottom < axis for _, _, top, bottom in boxes[1:])
+    for (a, b, c, d), (e, f, g, h) in combinations(boxes, 2):
+        assert b <= e or f <= a or d <= g or h <= c
 
 
 def test_the_number_is_ringed_at_its_place_in_its_row():

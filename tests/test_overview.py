@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 import bertviz_core as bv
 from bertviz_core.analysis.openings import open_head
 from bertviz_core.documents.glossary import GLOSSARY
-from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.numbers import format_number, format_short
 from bertviz_core.ui.frame import choices, state
 from bertviz_core.ui.frame.keys import HEAD, LAYER, TOKEN, WINDOW
 from bertviz_core.ui.frame.level import LEVEL, PLAY
@@ -136,6 +136,19 @@ def test_every_formula_stands_with_a_number_of_its_own(rome):
     assert [cell.partition("[")[0] for cell in shown] == steps
     for cell, value in shown.items():
         assert value == format_number(float(rome[cell])), cell
+
+
+def test_a_strip_whose_row_has_an_outlier_says_that_its_colours_end_before_it(rome):
+    view = look(rome)
+    told = {step.address: formulas.render_step(view, step) for step in rome.program.steps if step.layer is None}
+    ends = {address: re.search(r"<small>(.*?)</small>", row)[1] for address, row in told.items()}
+    row = np.abs(rome["embeddings.LayerNorm.normalized[token=8]"])
+    assert row.max() > 16 and ends["embeddings.LayerNorm.normalized"] == (
+        f"≤ {format_short(-np.quantile(row, 0.99))} … ≥ {format_short(np.quantile(row, 0.99))}"
+    )
+    plain = np.abs(rome["cls.predictions.transform.activation[token=8]"])
+    assert np.quantile(plain, 0.99) > plain.max() / 2
+    assert ends["cls.predictions.transform.activation"] == f"{format_short(-plain.max())} … {format_short(plain.max())}"
 
 
 def open_app(**query):

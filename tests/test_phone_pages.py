@@ -12,13 +12,13 @@ pytestmark = pytest.mark.slow
 SCREENS = 3
 HIGH = expand("() => document.querySelector(':--main').scrollHeight")
 # Pairs of texts of a chart that lie on each other.
-OVER = """where => {
-    const texts = [...document.querySelectorAll(`${where} .annotation-text`)].filter(e => /\\d/.test(e.textContent));
+OVER = expand("""where => {
+    const texts = [...document.querySelectorAll(`${where} :--annotation`)].filter(e => /\\d/.test(e.textContent));
     const boxes = texts.map(e => [e.textContent, e.getBoundingClientRect()]);
     return boxes.flatMap(([one, a], i) => boxes.slice(i + 1).filter(([, b]) =>
         a.left < b.right - 0.5 && b.left < a.right - 0.5 && a.top < b.bottom - 2 && b.top < a.bottom - 2)
         .map(([other]) => `${one} ${other}`));
-}"""
+}""")
 # Which of the numbers below the heads' maps are not whole.
 CUT = """all => all.filter(each => {
     const range = document.createRange();
@@ -44,7 +44,7 @@ def phone(chromium, server):
 
 def test_the_enlarged_numbers_of_the_embeddings_lie_beside_each_other(phone):
     phone.open("embeddings")
-    assert phone.page.locator(".st-key-chart-three-rows .annotation-text").count() > 30
+    assert phone.page.locator(expand(".st-key-chart-three-rows :--annotation")).count() > 30
     assert phone.page.evaluate(OVER, ".st-key-chart-three-rows") == []
 
 

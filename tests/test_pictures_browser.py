@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ET
 import pypdfium2
 import pytest
 
+from bertviz_core.ui.components.selectors import expand
 from tests.browser import visit
 from tests.canvas import open_canvas
 from tests.often import seldom
@@ -15,15 +16,15 @@ pytestmark = pytest.mark.slow
 
 SVG = "{http://www.w3.org/2000/svg}"
 # Where the rectangles of heat maps and the numbers lie, in a page that shows a picture alone.
-MEASURED = """() => {
+MEASURED = expand("""() => {
     const box = e => (({left, top, right, bottom}) => [left, top, right, bottom])(e.getBoundingClientRect());
     return {
         cells: [...document.querySelectorAll('.hm rect')].map(box), images: document.querySelectorAll('image').length,
-        numbers: [...document.querySelectorAll('.annotation-text, .heatmap-label text')]
+        numbers: [...document.querySelectorAll(':--annotation, .heatmap-label text')]
             .filter(e => /^[−\\d.]+$/.test(e.textContent)).map(e => [e.textContent, ...box(e)]),
         width: document.querySelector('svg').getBoundingClientRect().width,
     };
-}"""
+}""")
 PICTURES = [
     ("attention", "attention.self.probs"),
     seldom("attention_output", "attention"),

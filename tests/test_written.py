@@ -15,6 +15,7 @@ import bertviz_core as bv
 from bertviz_core.figures.bars import draw_bars
 from bertviz_core.figures.base import to_plotly
 from bertviz_core.formula.numbers import FULL_WIDTH, WORTH, format_number
+from bertviz_core.ui.components.selectors import expand
 from tests.browser import PHONE, visit
 from tests.canvas import BLEMISHES, open_canvas
 from tests.listener import cell_box, chart, heard, scroll_to
@@ -24,14 +25,14 @@ TEXT = "When in Rome, do as the [MASK] do."
 FORM = re.compile(r"%\{[^}:]+:([^}]*)\}")
 COUNTED = {",", ",.0f"}  # how whole numbers are filled in
 # Texts of a drawn chart that hold a digit and stick out of it at the right or left.
-STICK_OUT = """async ([specs, width]) => {
+STICK_OUT = expand("""async ([specs, width]) => {
     const found = [];
     for (const [name, spec] of specs) {
         const place = document.body.appendChild(document.createElement('div'));
         place.style.width = `${width}px`;
         await Plotly.newPlot(place, spec.data, {...spec.layout, width}, {displayModeBar: false});
         const { left, right } = place.querySelector('svg').getBoundingClientRect();
-        for (const text of place.querySelectorAll('.bartext, .annotation-text')) {
+        for (const text of place.querySelectorAll('.bartext, :--annotation')) {
             const own = text.getBoundingClientRect();
             if (/\\d/.test(text.textContent) && (own.left < left - 1 || own.right > right + 1))
                 found.push(`${name}: ${text.textContent}`);
@@ -40,7 +41,7 @@ STICK_OUT = """async ([specs, width]) => {
         place.remove();
     }
     return found;
-}"""
+}""")
 # Elements that hold a number, are seen, and show less than they hold.
 CUT = """where => [...document.querySelectorAll(where)].flatMap(root => [root, ...root.querySelectorAll('*')])
     .filter(e => e.checkVisibility() && [...e.childNodes].some(node => node.nodeType === 3 && /\\d/.test(node.data)))

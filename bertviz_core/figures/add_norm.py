@@ -158,8 +158,6 @@ def _write_beside(strip: Strip, i: int, axis: str, ends: tuple[float, float], co
         i,
         ends[value >= 0],
         set_font(colors.text),
-        bgcolor=colors.surface,
-        opacity=0.9,
         yref=axis,
         xanchor="left" if left else "right",
         xshift=6 if left else -6,

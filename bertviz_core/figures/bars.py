@@ -109,8 +109,9 @@ def draw_curve(
     color: str,
     others: Mapping[str, np.ndarray] | None = None,
     height: int = 340,
+    size: int = 5,
 ) -> Chart:
-    """A function as a line (x, y), and the points (at, on) that one token's numbers take on it.
+    """A function as a line (x, y), and the points (at, on) that one token's numbers take on it, `size` pixels wide.
 
     others: further functions of x to compare with, by name, as dashed lines named at their right end. Only the points
     offer cells.
@@ -125,7 +126,7 @@ def draw_curve(
         "y": pack(on),
         "mode": "markers",
         "name": "this token",
-        "marker": {"color": color, "size": 5, "opacity": 0.55},
+        "marker": {"color": color, "size": size, "opacity": 0.55},
         "hovertemplate": Rich("%{pointNumber}<br>%{x:.4g} becomes <b>%{y:.4g}</b><extra></extra>"),
     }
     return make_chart(

@@ -92,7 +92,7 @@ def notebook_facts(s: Scene, which: str) -> Truth:
 @truth("notebook", "notebook-gelu")
 def notebook_gelu(s: Scene) -> Truth:
     x, y = read_digits("49"), read_digits("51")
-    line = np.linspace(-5, 2, 141)
+    line = np.linspace(-4.5, 1, 111)
     curve = [gelu(float(v)) for v in line]
     same, facts = notebook_facts(s, ", settings, ids and texts").told[:2]
     here = [f"{x.size} of {x.size}", f"{same} of {facts}", "not yet"]

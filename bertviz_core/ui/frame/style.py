@@ -102,5 +102,5 @@ def render_answer(rows: Sequence[tuple[str, float]], color: str) -> str:
 def break_lines(latex: str) -> str:
     """An equation chain over several lines, broken at its top-level equality signs, so that it fits beside a chart."""
     left, *rights = latex.split(" = ")
-    lines = "".join(rf" \\[4pt] &= {right}" for right in rights)
+    lines = "".join(rf" \\[9pt] &= {right}" for right in rights)
     return rf"\footnotesize\begin{{aligned}} & {left}{lines} \end{{aligned}}"

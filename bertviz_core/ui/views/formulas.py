@@ -13,12 +13,13 @@ import streamlit as st
 
 from bertviz_core.analysis.claims import Claim, Said, say
 from bertviz_core.analysis.letters import explain_letters
-from bertviz_core.analysis.ranking import MASKED, find_limit, find_strongest
+from bertviz_core.analysis.ranking import MASKED, find_limit, find_robust_limit, find_strongest
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.step_counts import StageCounts, draw_step_counts
 from bertviz_core.figures.thumbnails import draw_thumbnail
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import HEAD, KEY, QUERY
+from bertviz_core.formula.numbers import format_short
 from bertviz_core.formula.steps import Stage, Step
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import site
@@ -159,14 +160,22 @@ def render_step(view: View, step: Step) -> str:
     row = view.trace[cell.without(axis)]
     part = row[:_STRIP]
     seen = np.where(part > MASKED, part, 0.0)
-    strip = draw_thumbnail(seen[None], view.colors, step.kind, end=find_limit(row))
+    end = find_robust_limit(row)
+    strip = draw_thumbnail(seen[None], view.colors, step.kind, end=end)
     drawn = f"{axis} 0 to {len(part) - 1}{f' of {len(row):,}' if len(row) > len(part) else ''}"
     told = f"{step.address} {format_shape(view.trace, cell.whole)}; {shorten(view.trace, cell)}; drawn: {drawn}"
     tex, title = view.typeset(step), f'title="{escape(told)}"'
     return (
         f'<div class="bv-step"><button class="bv-row" data-cell="{escape(str(cell))}">'
         f"{render_symbols(tex)}<span {title}>{escape(tell_meaning(view, cell.whole, step), quote=False)}</span>"
-        f'<img src="{strip}" alt="" {title} style="width: {min(100, 100 * len(part) / _STRIP):.0f}%">'
+        f'<i {title}><img src="{strip}" alt="" style="width: {min(100, 100 * len(part) / _STRIP):.0f}%">'
+        f"<small>{_write_ends(end, cut=end < find_limit(row))}</small></i>"
         f"<b {title}>{write_value(view, cell)}</b></button>"
         f"{render_letters(explain_letters(tex, view.trace.program), WORKED)}</div>"
     )
+
+
+def _write_ends(end: float, *, cut: bool) -> str:
+    """Where a strip's colours are full. cut: some of the row's numbers lie beyond."""
+    below, above = ("≤ ", "≥ ") if cut else ("", "")
+    return f"{below}{format_short(-end)} … {above}{format_short(end)}"

@@ -280,7 +280,7 @@ def show_itself(view: View, beside: Callable[[], object] | None = None) -> Deriv
     """Two printed tensors against each other: this needs no model. beside: draws what stands beside the picture."""
     inputs, outputs = _read_pair()
     x, y = notebook.read_printed(inputs), notebook.read_printed(outputs)
-    agree, line = notebook.find_followers(inputs, outputs), np.linspace(-5, 2, 141)
+    agree, line = notebook.find_followers(inputs, outputs), np.linspace(-4.5, 1, 111)
     points = np.stack([x.ravel(), y.ravel()], axis=1)
     held = np.vstack([points, np.stack([line, notebook.compute_gelu(line)], axis=1)])
     names = [f"printed {i}" for i in range(len(points))] + [f"curve {i}" for i in range(len(line))]
@@ -295,6 +295,7 @@ def show_itself(view: View, beside: Callable[[], object] | None = None) -> Deriv
             view.colors,
             view.colors.kinds[FFN],
             height=_CURVE if beside else _CURVE_ALONE,
+            size=9,
         ),
         Origin(
             "the notebook's cells 49 and 51",

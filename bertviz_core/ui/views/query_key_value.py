@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import streamlit as st
@@ -14,10 +15,12 @@ from bertviz_core.analysis.openings import open_product
 from bertviz_core.analysis.ranking import center_range, find_limit, find_robust_limit, find_strongest
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.blocks import Block, Terms, draw_blocks, draw_terms
+from bertviz_core.figures.margins import settle
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.names import SELF_ATTENTION
+from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import choices, state, style, url
 from bertviz_core.ui.frame.follow import follow
 from bertviz_core.ui.frame.keys import KEY_TOKEN, Key
@@ -40,6 +43,7 @@ _TERMS = 2_048  # products of one sum, at most, that are drawn
 _COMPONENT = Key("of_head", "")  # which component of the head is worked out
 _ABOUT = "What a token asks for, what it offers, what it hands over: rows are tokens, all on one scale."
 _PROJECTION = Key("projection", "query")
+_STYLE = read_css(Path(__file__).with_name("query_key_value.css"))
 
 
 @dataclass(frozen=True)
@@ -137,11 +141,15 @@ def show_blocks(view: View, place: Place) -> None:
     with open_card(
         view, "query", Heading(see, _ABOUT, source=source), of, f"head {head}, {width} numbers each"
     ) as tools:
-        for column, (name, address) in zip(st.columns(3, gap="small"), addresses.items(), strict=True):
-            with column:
-                step = trace.step(address)
-                show_formula(view.typeset(step), f"blocks-{name}", view.trace.program)
-        show_passes_chart(view, [_draw_blocks(one, place, shown, end) for one in view.passes], "blocks", see)
+        charts = [_draw_blocks(one, place, shown, end) for one in view.passes]
+        left = settle(charts[0].layout)["margin"]["l"]
+        st.html(f"<style>.st-key-blocks-formulas {{ --left: {left}px; }}</style>{_STYLE}")
+        with st.container(key="blocks-formulas"):
+            for column, (name, address) in zip(st.columns(3, gap="small"), addresses.items(), strict=True):
+                with column:
+                    step = trace.step(address)
+                    show_formula(view.typeset(step), f"blocks-{name}", view.trace.program)
+        show_passes_chart(view, charts, "blocks", see)
         part = "" if len(shown) == total else f" Shown: tokens {shown.start}–{shown.stop - 1} of {total}."
         if told := f"{part}{tell_put(view, *addresses.values())}".strip():
             st.caption(told)

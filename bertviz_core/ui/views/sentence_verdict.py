@@ -31,7 +31,7 @@ _NEXT = Address("cls.seq_relationship")
 _SHARES = _NEXT.enter("probs")
 _LONGEST = 90  # letters of a sentence
 _TURNED = "turned around"  # of a pair whose first sentence is not A
-_NARROW = 0.12  # of the whole: a share below it carries no words
+_NAMED, _NUMBERED = 0.42, 0.12  # of the whole: a smaller share carries no name, and no number either
 _STYLE = read_css(Path(__file__).with_name("sentence_verdict.css"))
 
 
@@ -62,10 +62,7 @@ def _render_verdict(view: View) -> str:
     """Both answers as one bar of two shares, and below it their logits, from which the softmax makes these."""
     shares, logits = view.trace[_SHARES].tolist(), view.trace[_NEXT].tolist()
     end = max(map(abs, logits)) or 1.0
-    split = "".join(
-        f'<i style="flex-grow:{share:.4f}">{name if share > _NARROW else ""}</i>'
-        for name, share in zip(RELATIONS, shares, strict=True)
-    )
+    split = "".join(_render_part(name, share) for name, share in zip(RELATIONS, shares, strict=True))
     rows = (
         table_html.write_row(
             name,
@@ -82,6 +79,13 @@ def _render_verdict(view: View) -> str:
     table = table_html.write_table(table_html.write_heads(("answer", "probability", "logit", "")), rows)
     region = table_html.write_region("Table by answer", table, "bv-two", picture=True, scrolls=False)
     return f'<div class="bv-split" aria-hidden="true">{split}</div>{region}'
+
+
+def _render_part(name: str, share: float) -> str:
+    """A share of the bar, with as much of its name and its number as it has room for."""
+    number = f"<b>{format_percent(share)}</b>" if share > _NUMBERED else ""
+    named = f"<span>{name}</span>" if share > _NAMED else ""
+    return f'<i style="flex-grow:{share:.4f}">{named}{number}</i>'
 
 
 def _write_number(cell: Address, text: str) -> str:

@@ -185,9 +185,7 @@ def _show(view: View, run: Run) -> None:
 def _show_ahead(view: View, run: Run, found: Found[Ahead]) -> None:
     """What will come, as far as it is known."""
     run.ahead = found.value or Ahead()
-    show_lead(view, run)
-    if told := tell_progress(found, "the steps that will come, worked out beforehand"):
-        st.caption(told)
+    show_lead(view, run, tell_progress(found, "the steps that will come, worked out beforehand"))
 
 
 def _show_words_ahead(view: View, run: Run, found: Found[Ahead]) -> None:

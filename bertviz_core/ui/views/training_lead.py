@@ -28,11 +28,11 @@ _MEANS_ARE = f" A bold line is the mean of up to {OVER} passes, a dot the last."
 _BOLD_IS = " Bold: the words that rose most, each once; signs are left out."
 
 
-def show_lead(view: View, run: Run) -> None:
-    """The two pictures beside one another, over all steps that are asked for."""
+def show_lead(view: View, run: Run, progress: str = "") -> None:
+    """The two pictures beside one another, over all steps that are asked for. progress: how far these are known."""
     total = run.training.steps_total
     told = _tell_steps(run, total)
-    ahead = _IS_AHEAD if run.ahead.records else ""
+    ahead = progress or (_IS_AHEAD if run.ahead.records else "")
     heading = Heading("J(θ), and what it buys", ahead, _LOSS, "definition (002), E-Training, line 6")
     with open_card(view, QUERY, heading, "J", told, name="training-lead") as tools:
         left, right = st.columns(2, gap="small")

@@ -19,6 +19,7 @@ from bertviz_core.ui.walk.svg import LETTER, WIDTH, draw_line, draw_rect, fit, m
 _BARS = 124  # of a picture of many terms
 _USUAL = 0.97  # of a strip's numbers
 _APART = 7  # pixels from dot to dot on a curve
+_RING, _BELOW = 12, 14  # pixels that a ringed point keeps clear, and from an axis to the line of text below it
 _CROWDS = (("bv-few", 1, 2), ("bv-some", 3, 12), ("bv-many", 13, 10**9))  # so many numbers in one dot
 _FAR, _HIGH, _NAME = 230, 128, 112  # pixels: of a direction at most, of the picture, of the name beside it
 _ROOM = 18  # pixels above the line in which a text has room
@@ -169,13 +170,13 @@ def draw_curve(function: Callable[[np.ndarray], np.ndarray], at: float, others: 
     x = np.linspace(low, high, 120)
     y, own = function(x), float(function(np.array([at]))[0])
     bottom, top = min(float(y.min()), own) - 0.3, max(float(y.max()), own) + 0.3
-    height = 132
+    height = 144
 
     def across(value: float) -> float:
         return 24 + (value - low) / (high - low) * (WIDTH - 30)
 
     def up(value: float) -> float:
-        return height - 22 - (value - bottom) / ((top - bottom) or 1.0) * (height - 30)
+        return height - 34 - (value - bottom) / ((top - bottom) or 1.0) * (height - 42)
 
     curve = "L".join(f"{across(a):.1f} {up(b):.1f}" for a, b in zip(x, y, strict=True))
     counts = Counter(round(across(float(a)) / _APART) * _APART for a in others)
@@ -189,11 +190,21 @@ def draw_curve(function: Callable[[np.ndarray], np.ndarray], at: float, others: 
         *_draw_dots(spots),
         f'<path class="bv-lead" d="M{px:.1f} {zero_y:.1f}V{py:.1f}H{zero_x:.1f}"/>',
         f'<circle class="bv-own bv-ringed" cx="{px:.1f}" cy="{py:.1f}" r="5.5"/>',
-        write_text(px, min(zero_y + 14, height - 22.0), format_short(at), "bv-mono bv-middle bv-dark"),
-        write_text(zero_x - 6, py + 4, format_short(own), "bv-mono bv-end bv-dark"),
+        *_name_way(px, py, zero_x, zero_y, at, own),
         write_text(0, height - 3, note, ""),
     ]
     return make_svg(height, body, note)
+
+
+def _name_way(px: float, py: float, zero_x: float, zero_y: float, at: float, own: float) -> Iterator[str]:
+    """The input and the result beside the axes; where the way is flat, on both sides of it and clear of the ring."""
+    flat = abs(py - zero_y) < _RING
+    below = zero_y + _BELOW
+    yield write_text(px, min(py, zero_y) - _RING if flat else below, format_short(at), "bv-mono bv-middle bv-dark")
+    if flat:
+        yield write_text(zero_x + 6, max(below, py + 4), format_short(own), "bv-mono bv-dark")
+    else:
+        yield write_text(zero_x - 6, py + 4, format_short(own), "bv-mono bv-end bv-dark")
 
 
 def _draw_dots(spots: Sequence[tuple[float, float, int]]) -> Iterator[str]:

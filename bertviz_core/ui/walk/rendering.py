@@ -19,6 +19,7 @@ from bertviz_core.formula.numbers import format_latex, format_number, format_per
 from bertviz_core.formula.steps import INPUT, PARAMETER
 from bertviz_core.formula.texts import join_words, spell_controls, write_count
 from bertviz_core.tracing.trace import Trace
+from bertviz_core.ui.frame import url
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.words import render_text
 from bertviz_core.ui.walk.card import Card, render_table
@@ -180,7 +181,8 @@ def _render_end(view: View, shown: Explained) -> str:
     uses = [_render_use(path, count, len(made) == 1) for path, count in made[:_USES]]
     more = [f"{len(made) - _USES} more"] if len(made) > _USES else []
     listed = f"<span><b>Goes into</b> {join_words([*uses, *more])}</span>" if uses else ""
-    return f'<p class="bv-into">{listed}{"" if why.step is None else _STORY}</p>'
+    told = "" if why.step is None or url.read_page() == "story" else _STORY  # there it is told already
+    return f'<p class="bv-into">{listed}{told}</p>'
 
 
 def _render_use(path: str, count: int, alone: bool) -> str:
