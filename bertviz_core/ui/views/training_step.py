@@ -35,11 +35,11 @@ def show_step(view: View, run: Run, training: Hosted | Training) -> None:
     record = training.record()
     tokens = run.tokens(record.sentence)
     coming = "" if run.records else ", to come"
-    see = f"Step {record.number}{coming}: sentence {record.sentence}, {count_hidden(training, record)}"
+    says = f"sentence {record.sentence}, {count_hidden(training, record)}"
     with open_card(
         view,
         PREDICTION,
-        Heading(see, "", _SUMS),
+        Heading(f"Step {record.number}{coming}", says, _SUMS),
         name_loss(record),
         f"pass {record.turn} of {run.asked.settings.passes}",
         name="training-step",
