@@ -38,7 +38,7 @@ def test_a_number_is_set_seen_shared_and_undone(attention):
         button(app, "Run with this value").click()
     bar(app).wait_for()
     assert app.query["changes"] == f"{CELL}:0.9"
-    assert "layer 2, head 1, weight of “[MASK]” (8) on “rome” (3) set to 0.9" in bar(app).inner_text()
+    assert "layer 2, head 1, weight of “[MASK]” on “rome” set to 0.9" in bar(app).inner_text()
     app.follow("Predictions")
     assert app.query["changes"] == f"{CELL}:0.9"
     await_findings(app)
@@ -50,7 +50,7 @@ def test_a_number_is_set_seen_shared_and_undone(attention):
         page.goto(shared)
     assert app.shown() == moved
     with app.rerun():
-        bar(app).get_by_role("button", name="“rome” (3) set to 0.9").press("Enter")
+        bar(app).get_by_role("button", name="“rome” set to 0.9").press("Enter")
     bar(app).wait_for(state="detached")
     assert "changes" not in app.query
     app.open("attention", layer=2, head=1, walk=CELL)

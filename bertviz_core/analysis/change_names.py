@@ -1,10 +1,11 @@
-"""Changes in words: `layer 1, head 8 set to 0`, `“rome” at 4 replaced by “paris”`."""
+"""Changes in words: `layer 1, head 8 set to 0`, `“rome” replaced by “paris”`."""
 
 from __future__ import annotations
 
 from bertviz_core.analysis.naming import find_noun, name_index
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.dims import TOKEN_AXES
+from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.bert import MASK, TOKEN_IDS
 from bertviz_core.programs.names import ATTENTION_WEIGHTS, SELF_ATTENTION
 from bertviz_core.tracing.changes import Value
@@ -23,7 +24,7 @@ def name_place(trace: Trace, where: Address) -> str:
     if where.leaf in _OF_PAIRS and "head" in where.at:
         return f"{layer}head {where.at['head']}{_name_pairs(trace, where)}"
     parts = [
-        f"“{trace.tokens[i]}” ({i})" if axis in TOKEN_AXES else name_index(trace, axis, i) for axis, i in where.index
+        name_token(trace.tokens, i) if axis in TOKEN_AXES else name_index(trace, axis, i) for axis, i in where.index
     ]
     return f"{layer}{', '.join([_name_tensor(where), *parts])}"
 
@@ -41,9 +42,7 @@ def _name_tensor(where: Address) -> str:
 def _name_pairs(trace: Trace, where: Address) -> str:
     """Which of a head's weights, or of the scores before them, are meant; "" for all weights."""
     axes = {"query": "of", "key": "on"}
-    named = [
-        f"{word} “{trace.tokens[where.at[axis]]}” ({where.at[axis]})" for axis, word in axes.items() if axis in where.at
-    ]
+    named = [f"{word} {name_token(trace.tokens, where.at[axis])}" for axis, word in axes.items() if axis in where.at]
     if not named and where.leaf == ATTENTION_WEIGHTS.path:
         return ""
     return f", {find_noun(where.path).word}{'' if len(named) == len(axes) else 's'} {' '.join(named)}".rstrip()
@@ -54,9 +53,9 @@ def name_change(trace: Trace, where: Address, value: Value) -> str:
     token = where.at.get("token")
     if where.path == TOKEN_IDS.address and token is not None and isinstance(value, int | float):
         word = trace.model.tokenizer.name(int(value))
-        return f"“{trace.tokens[token]}” at {token} replaced by “{word}”"
+        return f"{name_token(trace.tokens, token)} replaced by “{word}”"
     if where.path == MASK.address and token is not None and value == 0:
-        return f"“{trace.tokens[token]}” at {token} masked out"
+        return f"{name_token(trace.tokens, token)} masked out"
     return f"{name_place(trace, where)} {_name_value(value)}"
 
 

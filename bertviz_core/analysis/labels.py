@@ -16,12 +16,6 @@ def label_tokens(trace: Trace, shown: range | None = None) -> list[str]:
     return [f"{i} {tokens[i]}" for i in shown or range(len(tokens))]
 
 
-def name_tokens(trace: Trace, shown: range | None = None) -> list[str]:
-    """What tokens are called on the axes of charts: where they are few the order tells their positions."""
-    tokens = trace.tokens
-    return label_tokens(trace, shown) if len(tokens) >= _MANY else [tokens[i] for i in shown or range(len(tokens))]
-
-
 def center_words(trace: Trace, center: int, size: int) -> range:
     """`center_range` of a trace's tokens, which begins with a whole word: with that of its first piece, or with the
     next one where `center` would then be left out; as it is, where neither has room."""
@@ -38,9 +32,14 @@ def is_numbered(trace: Trace, i: int) -> bool:
     return len(trace.tokens) >= _MANY or trace.tokens.count(trace.tokens[i]) > 1
 
 
-def tell_tokens_apart(trace: Trace, shown: Iterable[int]) -> list[str]:
-    """Each token, with its position in front of it where that is said."""
-    return [f"{i} {trace.tokens[i]}" if is_numbered(trace, i) else trace.tokens[i] for i in shown]
+def name_token_short(trace: Trace, i: int) -> str:
+    """What a token is called outside of sentences: its text, with its position in front of it where that is said."""
+    return f"{i} {trace.tokens[i]}" if is_numbered(trace, i) else trace.tokens[i]
+
+
+def tell_tokens_apart(trace: Trace, shown: Iterable[int] | None = None) -> list[str]:
+    """What tokens are called on the axes of charts: all of them, where none are given."""
+    return [name_token_short(trace, i) for i in (range(len(trace.tokens)) if shown is None else shown)]
 
 
 def describe_token(trace: Trace, i: int) -> dict[str, object]:

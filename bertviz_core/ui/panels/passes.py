@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import streamlit as st
 
-from bertviz_core.analysis.labels import label_tokens, name_tokens
+from bertviz_core.analysis.labels import label_tokens, tell_tokens_apart
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.differences import is_same, subtract_charts
 from bertviz_core.formula.numbers import format_number
@@ -24,7 +24,8 @@ def show_passes_chart(view: View, charts: Sequence[Chart], key: str, alt: str) -
         show_chart(after, key, alt)
         return
     (before,) = earlier
-    found = subtract_charts(before, after, view.colors, _list_renamed(view))
+    tried = (subtract_charts(before, after, view.colors, names) for names in _list_renamed(view))
+    found = next((one for one in tried if one is not None), None)
     if is_same(before, after):
         show_chart(after, key, alt)
         st.caption(f"{_capitalize(view.outcome.say_unreached('this'))}: it is the same before and after.")
@@ -78,7 +79,11 @@ def _capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _list_renamed(view: View) -> dict[str, str]:
-    """What tokens are called after the changes that are others before them."""
-    before, after = ([*label_tokens(each.trace), *name_tokens(each.trace)] for each in view.passes)
-    return {one: other for one, other in zip(before, after, strict=True) if one != other}
+def _list_renamed(view: View) -> tuple[dict[str, str], ...]:
+    """What tokens are called after the changes that are others before them: where all have their positions, and where
+    those do that stand more than once, which a change may make more or fewer."""
+    always, told = (
+        {one: other for one, other in zip(*(name(each.trace) for each in view.passes), strict=True) if one != other}
+        for name in (label_tokens, tell_tokens_apart)
+    )
+    return always, always | told

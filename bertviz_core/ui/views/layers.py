@@ -10,7 +10,7 @@ import streamlit as st
 from bertviz_core.analysis import layers
 from bertviz_core.analysis.add_norm import gives_normalized
 from bertviz_core.analysis.claims import Claim, Part, Said, say, say_largest, say_smallest
-from bertviz_core.analysis.labels import label_tokens, name_tokens
+from bertviz_core.analysis.labels import label_tokens, tell_tokens_apart
 from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.base import Chart
@@ -160,7 +160,7 @@ def show_resemblance(view: View) -> None:
 def _draw_resemblance(view: View, address: Address, shown: range, *, numbers: bool) -> Chart:
     """The cosines as square cells; a token's with itself, always 1, would only bleach the others. numbers: those of the
     chosen one stand in its row."""
-    words, own = name_tokens(view.trace, shown), slice(shown.start, shown.stop)
+    words, own = tell_tokens_apart(view.trace, shown), slice(shown.start, shown.stop)
     part = layers.compute_cosines(view.trace[address])[own, own].copy()
     np.fill_diagonal(part, np.nan)
     return draw_heatmap(
@@ -230,7 +230,7 @@ def show_resemblance_on_the_way(view: View) -> Derived:
         "Who comes near",
         draw_resemblance(
             found[others],
-            [view.trace.tokens[i] for i in others],
+            tell_tokens_apart(view.trace, others),
             _name_shortly(stages),
             near,
             at,

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.labels import name_tokens, tell_tokens_apart
+from bertviz_core.analysis.labels import tell_tokens_apart
 from bertviz_core.analysis.patching import (
     GRIDS,
     OF_ATTENTION,
@@ -130,7 +130,7 @@ def _show_layers(view: View, both: Both, known: Patching, end: float, found: Fou
                     ticks = ["", *map(str, range(len(rows)))]
                     rows, values = ["", *rows], np.vstack([np.full((1, values.shape[1]), np.nan), values])
                 chart = draw_grid(
-                    values, rows, name_tokens(trace), view.colors, _KINDS[grid], end,
+                    values, rows, tell_tokens_apart(trace), view.colors, _KINDS[grid], end,
                     of_way=known.has_way, ticks=ticks, unmatched=unmatched, row=_ROW,
                 )  # fmt: skip
                 cells = [str(_pick(trace, grid, row)) for row in range(len(known.grids[grid].paths))]
@@ -163,7 +163,7 @@ def _show_values(trace: Trace, known: Patching) -> None:
     grids = [grid for grid in GRIDS if grid != OF_HEADS]
     values = np.vstack([known.moved(grid) for grid in grids])
     rows = [f"{grid} {row}" for grid in grids for row in _name_rows(known, grid)]
-    show_values("patched", Values(values, rows, name_tokens(trace)))
+    show_values("patched", Values(values, rows, tell_tokens_apart(trace)))
 
 
 def _write_formula(both: Both, known: Patching) -> str:

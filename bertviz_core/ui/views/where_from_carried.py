@@ -11,7 +11,7 @@ from bertviz_core.analysis.agreement import ALIKE, LEAST_PAIRS, correlate_ranks,
 from bertviz_core.analysis.attribution import Attribution, Question, read_measure
 from bertviz_core.analysis.carried import read_carried
 from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
-from bertviz_core.analysis.labels import name_tokens
+from bertviz_core.analysis.labels import tell_tokens_apart
 from bertviz_core.analysis.origins import Origins
 from bertviz_core.analysis.targets import name_target
 from bertviz_core.errors import InputError
@@ -65,7 +65,7 @@ def _look_before(view: View, question: Question) -> list[Measured]:
 
 def _lay_out(view: View, question: Question, shown: Sequence[int], hidden: Measured) -> Carried:
     trace, found = view.trace, find_origins_of(view.trace, question)
-    parts, names, whole = found.parts.parts, name_tokens(trace), str(find_part(question, SUM))
+    parts, names, whole = found.parts.parts, tell_tokens_apart(trace), str(find_part(question, SUM))
     rows = [_lay_row(view, question, i, names[i], float(parts[i]), hidden) for i in shown]
     if len(shown) < len(parts):
         rest = np.delete(parts, shown)

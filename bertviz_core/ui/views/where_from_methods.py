@@ -9,7 +9,7 @@ import streamlit as st
 
 from bertviz_core.analysis.agreement import correlate_ranks
 from bertviz_core.analysis.attribution import FORMULAS, Question, read_measure
-from bertviz_core.analysis.labels import name_tokens
+from bertviz_core.analysis.labels import tell_tokens_apart
 from bertviz_core.analysis.layers import roll_out_attention
 from bertviz_core.analysis.methods import MOST_TOKENS, Methods, list_outputs
 from bertviz_core.analysis.targets import name_target
@@ -123,7 +123,7 @@ def _draw_methods(view: View, question: Question, found: Found[Methods]) -> None
     rows = np.stack([hidden, *(other + blank for other in others)])
     orders = [correlate_ranks(hidden, other) for other in others]
     texts = dict(zip(amounts, ("", *("" if order is None else write_fixed(order, 2) for order in orders)), strict=True))
-    chart = draw_methods(rows, list(amounts), name_tokens(view.trace), list(texts.values()), view.colors)
+    chart = draw_methods(rows, list(amounts), tell_tokens_apart(view.trace), list(texts.values()), view.colors)
     chart = chart.offer(find_cells(view, question))
     show_chart(chart, "methods", f"What each method says of each token, for {name_target(view.trace, question.target)}")
     told = (
@@ -179,7 +179,7 @@ def show_inside(view: View) -> None:
 
 
 def _draw_inside(view: View, after: int, where: Address, found: Found[Methods]) -> None:
-    lengths, tokens = (found.value or Methods()).lengths, name_tokens(view.trace)
+    lengths, tokens = (found.value or Methods()).lengths, tell_tokens_apart(view.trace)
     if after < len(lengths):
         shares, own = measure_shares(lengths[after]), read_question(view).token
         chart = draw_inside(shares, tokens, [*tokens, "biases"], own, view.colors)

@@ -13,6 +13,7 @@ from typing import get_args
 import numpy as np
 
 from bertviz_core.analysis.claims import Part, Said
+from bertviz_core.analysis.labels import name_token_short
 from bertviz_core.analysis.naming import BOUNDS, find_noun
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.formula.address import Address
@@ -128,8 +129,7 @@ def name_place(trace: Trace, axis: str, i: int) -> str:
     """What an index is called where its axis is known: a token, a word, a number. With its position where it stands
     there more than once."""
     if axis in TOKEN_AXES:
-        token = trace.tokens[i]
-        return f"{token} {i}" if trace.tokens.count(token) > 1 else token
+        return name_token_short(trace, i)
     if axis == "vocab":
         return trace.model.tokenizer.name(i)
     if axis == "concat":

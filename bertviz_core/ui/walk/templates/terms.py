@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bertviz_core.analysis.claims import Claim, Part, Said, say
+from bertviz_core.analysis.labels import name_token_short
 from bertviz_core.analysis.naming import find_noun, tell_where
 from bertviz_core.analysis.parts import ALONE, SUMMAND, TERM, Group, Parts, take_apart
 from bertviz_core.analysis.ranking import rank_top
@@ -182,8 +183,8 @@ def _name_factor(trace: Trace, factors: Sequence[Block], block: Block) -> str:
     beside = [other for other in factors if other is not block]
     word = find_noun(block.path).word
     if tokens and all(other.path in trace.model.parameters for other in beside):
-        return f"“{trace.tokens[tokens[0]]}”"
-    return f"{word} {trace.tokens[tokens[0]]}" if tokens and word in ("query", "key") else word
+        return f"“{name_token_short(trace, tokens[0])}”"
+    return f"{word} {name_token_short(trace, tokens[0])}" if tokens and word in ("query", "key") else word
 
 
 def _list_single(group: Group, columns: int) -> Row:
