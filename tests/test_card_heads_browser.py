@@ -1,5 +1,7 @@
 """The head of a card in which something is chosen: title, choice, signs, in this order and in one line."""
 
+from itertools import pairwise
+
 import pytest
 
 from bertviz_core.ui.components.selectors import expand
@@ -7,10 +9,12 @@ from bertviz_core.ui.components.selectors import expand
 pytestmark = pytest.mark.slow
 
 # Of each head with a choice: left and right ends of its title, choice and signs, in the order of the screen.
-PARTS = expand("""() => [...document.querySelectorAll('[class*="st-key-card-head-"]:has(:--selectbox, :--button-group)')].map(head => {
-    const ends = select => [...head.querySelectorAll(select)].map(e => e.getBoundingClientRect()).map(r => [r.left, r.right]);
-    return [ends('.bv-said'), ends(':--selectbox, :--button-group'), ends('.bv-icons'), ends(':--popover')].flat();
-})""")
+PARTS = expand("""() => {
+    const heads = document.querySelectorAll('[class*="st-key-card-head-"]:has(:--selectbox, :--button-group)');
+    const order = ['.bv-said', ':--selectbox, :--button-group', '.bv-icons', ':--popover'];
+    const measure = e => (({left, right}) => [left, right])(e.getBoundingClientRect());
+    return [...heads].map(head => order.flatMap(select => [...head.querySelectorAll(select)].map(measure)));
+}""")
 
 
 @pytest.mark.parametrize("page", ["add_norm", "embeddings", "story"])
@@ -19,5 +23,5 @@ def test_a_choice_stands_between_the_title_and_the_signs(app, page):
     heads = app.page.evaluate(PARTS)
     assert heads
     for parts in heads:
-        assert all(one[1] <= other[0] + 1 for one, other in zip(parts, parts[1:], strict=False)), parts
+        assert all(one[1] <= other[0] + 1 for one, other in pairwise(parts)), parts
         assert parts[0][1] - parts[0][0] > 60 and parts[-1][0] - parts[2][1] < 60
