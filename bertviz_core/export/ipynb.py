@@ -19,6 +19,7 @@ from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import PARAMETER, Step
 from bertviz_core.tracing.changes import list_changes
+from bertviz_core.tracing.meanings import tell_meaning
 from bertviz_core.tracing.trace import Trace
 
 TOLERANCE = 2e-5  # of the numbers' usual size; the rounding of float32 amounts to a fifth of it
@@ -67,7 +68,7 @@ def _write_opening(trace: Trace) -> _Cells:
     changes = ", ".join(f"`{change}`" for change in list_changes(trace.changes))
     changed = f" The forward pass was changed: {changes}." if changes else ""
     yield _make_markdown(
-        f"# BERT's forward pass, {what}\n\n"
+        f"# BERT's forward pass, {what}{', with changes' if changes else ''}\n\n"
         f"{len(trace.tokens)} tokens go in, {len(trace.addresses)} tensors come out, in the order in which they are "
         "computed. Each has its formula and meaning; below it is the line of PyTorch that computes it, followed by the "
         "tensor's address and shape. Tokens are rows. Every number is computed here, from the checkpoint's "
@@ -142,7 +143,9 @@ def _write_pass(trace: Trace) -> _Cells:
         steps = list(group)
         heading = f"## {part}\n\n### {stage.title}" if part != chapter else f"### {stage.title}"
         chapter = part
-        yield _make_markdown("\n\n".join([heading if part else f"## {stage.title}", *map(_write_formula, steps)]))
+        yield _make_markdown(
+            "\n\n".join([heading if part else f"## {stage.title}", *(_write_formula(trace, step) for step in steps)])
+        )
         new = [leaf for leaf in _list_parameters(steps) if leaf.address not in known]
         known.update(leaf.address for leaf in new)
         yield _make_code(
@@ -163,9 +166,9 @@ def _list_parameters(steps: list[Step]) -> list[Symbol]:
     return list(dict.fromkeys(leaf for step in steps for leaf in step.leaves if leaf.kind == PARAMETER))
 
 
-def _write_formula(step: Step) -> str:
+def _write_formula(trace: Trace, step: Step) -> str:
     choice = f"\n\n> {step.choice}" if step.choice else ""
-    return f"$${step.latex}$$\n\n{step.meaning} *{step.source}.*{choice}"
+    return f"$${step.latex}$$\n\n{tell_meaning(trace, step)} *{step.source}.*{choice}"
 
 
 def _write_comparison(trace: Trace) -> _Cells:

@@ -155,7 +155,7 @@ def _draw_cells(
         return
     share = trace["zmin"] == 0
     texts = [[_write_number(value, share) for value in row] for row in z.tolist()]
-    longest = max(len(text) for row in texts for text in row)
+    longest = max(len(text) for row in texts for text in row) or 1  # of cells that are all nearly 0 none is written
     size = min(grid.height * 0.62, grid.width * 0.8 / (0.6 * longest), 9.0)
     gap = 0.4 if columns <= MOST // 2 else 0.0
     said = z.size <= _TITLES
@@ -183,7 +183,7 @@ def _write_number(value: float, share: bool) -> str:
     """A number as it stands in a cell: two decimals of a share, without the 0 before them."""
     if not isfinite(value):
         return ""
-    if share and value < _UNWRITTEN:
+    if share and abs(value) < _UNWRITTEN:
         return ""
     if share:
         return write_fixed(value, 2).removeprefix("0") if value < 1 else write_fixed(value, 1)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from bertviz_core.analysis.labels import label_tokens
+from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import InputError
 from bertviz_core.figures.bars import SHARES, draw_bars
@@ -28,6 +29,7 @@ from bertviz_core.showing.answers import Answer, ShownAnswer, read_answer
 from bertviz_core.showing.cards import typeset, write_card, write_formula
 from bertviz_core.showing.provenance import list_caption, tell_model
 from bertviz_core.showing.tensors import Part, draw_matrix
+from bertviz_core.tracing.meanings import tell_meaning
 from bertviz_core.tracing.trace import Trace
 
 _BARS = 24  # of a vector: those that are largest in size, where there are more
@@ -46,7 +48,7 @@ class _Shown:
 
     @property
     def meaning(self) -> str:
-        return self.trace.step(self.address).meaning
+        return tell_meaning(self.trace, self.trace.step(self.address), is_put(self.trace, self.address))
 
     @property
     def latex(self) -> str:

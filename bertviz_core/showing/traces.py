@@ -15,6 +15,7 @@ from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.showing.cards import paint, write_card
 from bertviz_core.showing.provenance import tell_model
+from bertviz_core.tracing.meanings import tell_meaning
 from bertviz_core.tracing.trace import Trace
 
 _BEST, _MASKS, _TOKENS = 5, 4, 64  # words of a token; tokens that are asked about; tokens that are drawn
@@ -78,4 +79,4 @@ def _write_address(trace: Trace, address: Address) -> str:
     shape = " × ".join(f"{name} {size}" for name, size in sizes)
     symbol = write_html(paint(step.output))
     cells = f"<td><code>{escape(address.path)}</code></td><td>{symbol}</td><td class='bv-faint'>{shape}</td>"
-    return f'<tr title="{escape(step.meaning)}">{cells}</tr>'
+    return f'<tr title="{escape(tell_meaning(trace, step))}">{cells}</tr>'

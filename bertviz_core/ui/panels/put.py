@@ -6,6 +6,7 @@ from bertviz_core.analysis.made_from import is_put, is_put_throughout
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.steps import Step
+from bertviz_core.tracing import meanings
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.view import View
 
@@ -24,9 +25,7 @@ def tell_way(view: View, place: Address, way: str) -> str:
 
 def tell_meaning(view: View, place: Address, step: Step) -> str:
     """What a step does, in its own words; these are not said of numbers that a change put there."""
-    if is_put(view.trace, place):
-        return f"A change puts other numbers there than this formula gives. Without it: {step.meaning}"
-    return step.meaning
+    return meanings.tell_meaning(view.trace, step, is_put(view.trace, place))
 
 
 def write_result(trace: Trace, cell: Address, symbol: str, worked: str) -> str:
