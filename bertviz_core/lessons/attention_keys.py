@@ -313,17 +313,17 @@ def _tell_habit(before: Scene, own: Scene) -> str:
     new = int(own.read_row("probs").argmax())
     was, now = _tell_distance(old - mask), _tell_distance(new - own.token)
     if was == now:
-        return f"In the sentence before it was {was}, too: that speaks for a habit."
+        return f"In the sentence before, too, it was {was}: that speaks for a habit."
     if before.tokens[old] == own.tokens[new]:
-        return f"In the sentence before it was {before.quote(old)}, too: that speaks for a habit."
+        return f"In the sentence before, too, it was {before.quote(old)}: that speaks for a habit."
     named = was if old == mask else f"{before.quote(old)}, {was}"
-    return f"In the sentence before it was {named}, and is {now} here: that speaks against a habit."
+    return f"Here that is {now}; in the sentence before it was {named}: that speaks against a habit."
 
 
 def _tell_distance(distance: int) -> str:
     if distance == 0:
         return "[MASK] itself"
-    return f"the token {write_count(abs(distance), 'place')} {'before' if distance < 0 else 'behind'} it"
+    return f"the token {write_count(abs(distance), 'place')} {'before' if distance < 0 else 'behind'} [MASK]"
 
 
 def work_own(scene: Scene) -> Worked:

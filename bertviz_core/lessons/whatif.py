@@ -91,7 +91,7 @@ LESSON = Lesson(
                     keys.is_gain,
                     "Without {picked}, {word} rises by {its} points: it is in the way. You look for the largest fall.",
                 ),
-                Wrong(otherwise, "Without {picked}, {word} loses {its} points. One head costs more."),
+                Wrong(otherwise, "Without {picked}, {word} loses {its} points. Another head costs more."),
             ),
             tell=keys.tell_head,
             covers=("headline", "drawer", "cls.predictions.probs"),

@@ -1,5 +1,6 @@
 """Everything that a lesson can say is said in some scene, has its numbers, and is never said where it is not so."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -132,3 +133,8 @@ def test_a_word_without_which_the_answer_rises_is_not_said_to_cost_anything(mode
         ": it loses nothing. You look for the largest fall."
     )
     assert marking.mark_index(step, scene, worked, 2).says.endswith(". Another word costs more.")
+
+
+def test_of_things_that_several_surpass_none_is_told_that_just_one_does():
+    said = [wrong.says for name in LESSONS for step in find_lesson(name).steps for wrong in step.wrong]
+    assert not [text for text in said if re.search(r"\bOne \w+ (costs|gets|has|loses) more", text)]
