@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.analysis.heads import Sentence, compute_statistics, is_silent
+import bertviz_core as bv
+from bertviz_core.analysis.heads import Sentence, compute_statistics, has_shares, is_silent, summarize
 from bertviz_core.analysis.token_lines import choose_strongest
 from bertviz_core.figures.palette import PALETTES
 from bertviz_core.ui.panels.looks import ALL_ZERO
@@ -98,3 +99,21 @@ def test_what_a_zeroed_head_takes_together_is_nothing():
     (taken,) = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart") if chart.proto.id.endswith("-taken")]
     texts = [note["text"] for note in taken["layout"]["annotations"]]
     assert not any("100" in text for text in texts if "0 to 100" not in text)
+
+
+def test_a_head_with_weights_on_padding_alone_is_not_silent(bundled):
+    text, pad = "Go home.", 8
+    on_padding = {PROBS: 0.0, f"{PROBS[:-1]},query=2,key={pad - 1}]": 0.5}
+    trace = bv.run(bundled, text, pad_to=pad, changes=on_padding)
+    numbers = summarize(trace, 8).of(LAYER, HEAD)
+    assert not is_silent(numbers) and not has_shares(numbers) and is_silent(summarize_zeroed(bundled, text, pad))
+    told = opened("heads", layer=str(LAYER), head=str(HEAD), text=text, pad=str(pad), changes=write(on_padding))
+    assert ALL_ZERO not in captions(told) and "all its weights are 0" not in json.dumps(read_plain(told))
+
+
+def summarize_zeroed(bundled, text, pad):
+    return summarize(bv.run(bundled, text, pad_to=pad, changes={PROBS: 0.0}), 8).of(LAYER, HEAD)
+
+
+def write(changes):
+    return "~".join(f"{address}:{value}" for address, value in changes.items())

@@ -257,6 +257,13 @@ def drop_padding(trace: Trace, layer: int) -> tuple[np.ndarray, Sentence]:
     return probs, Sentence(trace.tokens, trace.model.tokenizer.special_tokens, real.tolist())
 
 
+def measure_layer(trace: Trace, layer: int) -> dict[str, np.ndarray]:
+    """Every statistic of a layer's heads, without padding. A weight that a change puts on padding is one, too."""
+    probs, sentence = drop_padding(trace, layer)
+    whole = trace[ATTENTION_WEIGHTS.in_layer(layer)][:, sentence.places]
+    return compute_statistics(probs, sentence) | {_ANY: np.asarray(whole.any(axis=(-1, -2)), dtype=np.float64)}
+
+
 def is_silent(numbers: Mapping[str, float]) -> bool:
     """Whether all of a head's weights are 0, from its statistics."""
     return not numbers[_ANY]
@@ -311,9 +318,9 @@ def summarize(trace: Trace, size: int, done: Callable[[int], None] | None = None
     """Read all layers, one after the other, keeping little of each. done: told after each layer."""
     pictures, numbers = [], []
     for layer in range(trace.model.config.num_hidden_layers):
-        probs, sentence = drop_padding(trace, layer)
+        probs, _ = drop_padding(trace, layer)
         pictures.append(_write_bytes(pool_blocks(probs, size)))
-        numbers.append(compute_statistics(probs, sentence))
+        numbers.append(measure_layer(trace, layer))
         if done is not None:
             done(layer)
     together = {name: lock(np.stack([layer[name] for layer in numbers])) for name in numbers[0]}
