@@ -148,4 +148,12 @@ def test_of_weights_that_do_not_sum_to_1_no_half_is_counted(bundled):
 def test_the_largest_weight_beside_padding_is_none_of_padding(bundled):
     at = opened("tokenization", MINUS, "Go home.", **PADDED)
     text = "".join(re.sub("<[^>]*>", " ", each.proto.body) for each in at.get("html"))
-    assert "(largest weight)" in text and not re.search(r"\[PAD\] \(largest weight\)", text)
+    assert "(largest weight, " in text and not re.search(r"\[PAD\] \(largest weight", text)
+
+
+@pytest.mark.parametrize(("factor", "added"), [(-1, ", none is above 0"), (1, "")])
+def test_a_largest_weight_below_0_is_said_to_be_below(factor, added):
+    scaled = {"encoder.layer.2.attention.self.probs[head=1]": f"scale={factor}"}
+    at = opened("tokenization", scaled, "Go home.", layer="2", head="1", pad="9")
+    text = "".join(re.sub("<[^>]*>", " ", each.proto.body) for each in at.get("html"))
+    assert re.search(rf"\(largest weight{added}\)", text)

@@ -13,6 +13,7 @@ from bertviz_core.ui.panels.said import tell_shown
 from bertviz_core.ui.views import predictions
 from tests.factory import random_checkpoint
 from tests.menus import code_open, read_plain  # noqa: F401 - opened for the whole module
+from tests.settling import settle
 from tests.test_put import RED, opened, read, tell
 from tests.test_said_after_changes import read_all
 from tests.test_said_of_a_part import read_html
@@ -146,3 +147,33 @@ def test_an_entry_without_a_name_is_called_by_its_id(tmp_path, monkeypatch):
     assert (
         np.argmax(bv.run(bv.load_model(tmp_path), "the [MASK] sat", changes=changes)["cls.predictions.probs"][2]) == 99
     )
+
+
+@pytest.mark.parametrize(("pad", "named"), [({}, "[CLS] and [SEP]"), ({"pad": "11"}, "[CLS], [SEP] and [PAD]")])
+def test_predictions_at_tokens_that_nothing_was_asked_of_in_training_are_all_to_be_ignored(pad, named):
+    text = read_all(opened("predictions", {}, FOX, **pad)).replace("\\", "")
+    assert f"never trained to predict at {named}; ignore these" in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "query", "name"),
+    [
+        ({}, {}, "as written"),
+        ({f"{OWN}.probs": 0.0}, {}, "as written, unchanged"),
+        ({}, {"mask": "2"}, "as written, unchanged"),
+        ({f"{OWN}.probs": 0.0}, {"show": "Difference"}, "as written, unchanged"),
+    ],
+)
+def test_a_pair_that_runs_without_the_change_is_not_just_as_written_beside_the_verdict(changes, query, name):
+    at = opened("sentence", changes, FOX, **query)
+    settle(60.0)
+    at.run()
+    shown = next(each.proto.body for each in at.get("html") if 'class="bv-follows"' in each.proto.body)
+    assert re.findall("<span>(as written.*?)</span>", shown) == [name]
+
+
+def test_what_a_document_says_of_its_class_is_said_of_that_class():
+    """This model's class may use what the document's leaves unused; some of its sizes may agree."""
+    text = read_all(opened("notebook", {}, FOX))
+    assert "tensors that BertForMaskedLM leaves unused" in text
+    assert "Sizes may differ" in text and "Sizes differ" not in text

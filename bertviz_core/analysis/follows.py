@@ -10,7 +10,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import Trace
 
 FOLLOWS = Address("cls.seq_relationship.probs").fix(relation=0)
-_SUBJECT = "another subject"
+AS_WRITTEN, _SUBJECT = "as written", "another subject"
 _ANOTHER_SUBJECT, _SAME_SCENE = "The committee published its annual report.", "They were very tired."
 
 
@@ -33,7 +33,7 @@ def list_pairs(first: str, second: str | None) -> tuple[TriedPair, ...]:
     order = own.split()
     disorder = [("words in disorder", first, " ".join(order[::-1]))] if order != order[::-1] else []
     pairs = [
-        ("as written", first, second or ""),
+        (AS_WRITTEN, first, second or ""),
         *([turned] if second else []),
         ("A again", first, first),
         (_SUBJECT, first, _ANOTHER_SUBJECT),

@@ -164,7 +164,7 @@ _SLIP = f"{_TEN.says} for {_TEN.right}. {_TEN.shows}"
 FACTS = (
     Fact("3", f"ids of “{HELLO}”", str(list(HELLO_IDS)), f"encode:{HELLO}"),
     Fact("4", "these ids, decoded", HELLO_BACK, f"decode:{HELLO}"),
-    Fact("5", "tensors in the file that the class leaves unused", " ".join(_UNUSED), "names:" + " ".join(_UNUSED)),
+    Fact("5", "tensors that BertForMaskedLM leaves unused", " ".join(_UNUSED), "names:" + " ".join(_UNUSED)),
     Fact("6", "class", "BertForMaskedLM", "config:architectures"),
     Fact("6", "word embeddings", "[30522, 768]", "shape:embeddings.word_embeddings.weight"),
     Fact("6", "padding_idx", "0", "config:pad_token_id"),

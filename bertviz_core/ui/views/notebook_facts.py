@@ -58,8 +58,9 @@ def _render_facts(view: View, see: str, where: str, facts: Sequence[Fact], of: s
         for slip in dict.fromkeys(fact.slip for fact in facts if fact.slip):
             st.caption(f"An error in the document: {slip}")
         st.caption(
-            f"{same} of {len(facts)} agree with this model. {_tell_held(held)}Sizes differ if the loaded model is not "
-            "BERT base. A dash: the forward pass of a trained model does not read it, or this model has no such part."
+            f"{same} of {len(facts)} agree with this model. {_tell_held(held)}Sizes may differ if the loaded model is "
+            "not BERT base. A dash: the forward pass of a trained model does not read it, or this model has no such "
+            "part."
         )
 
 

@@ -26,7 +26,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.formula.tex import take_ends, write_sum
-from bertviz_core.formula.texts import write_count
+from bertviz_core.formula.texts import join_words, write_count
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import escape_markdown
@@ -191,10 +191,9 @@ def show_every_position(view: View) -> None:
         show_passes(view, _show_choices)
         chosen_by = "By the logits: a change puts other probabilities there. " if is_put(view.trace, PROBS) else ""
         st.caption(
-            f"{chosen_by}BERT was never trained to "
-            r"predict at \[CLS\] and \[SEP\]; ignore these. The notebook ends with "
-            "this line; for bert-base-uncased and its sentence about Rome it prints “. when in rome, do as the romans "
-            "do..”."
+            f"{chosen_by}BERT was never trained to predict at {_name_untrained(view.trace)}; ignore these. The "
+            "notebook ends with this line; for bert-base-uncased and its sentence about Rome it prints “. when in "
+            "rome, do as the romans do..”."
         )
         st.code("tokenizer.decode(logits.argmax(dim=-1))", language="python")
     with st.container(border=True):
@@ -203,6 +202,12 @@ def show_every_position(view: View) -> None:
         show_passes(view, lambda one: _show_top_table(one.trace, shown))
         if len(shown) < len(view.trace.tokens):
             st.caption(f"Masked positions and the first {_TABLE_ROWS} of {len(view.trace.tokens)}.")
+
+
+def _name_untrained(trace: Trace) -> str:
+    """The special tokens of which nothing was ever asked in training, as far as some stand here."""
+    padding = ["[PAD]"] * (trace.model.tokenizer.pad_id in trace.encoding.ids)
+    return escape_markdown(join_words(["[CLS]", "[SEP]", *padding]))
 
 
 def _show_choices(view: View) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from bertviz_core.analysis.follows import TriedPair, list_pairs, try_pairs
+from bertviz_core.analysis.follows import AS_WRITTEN, TriedPair, list_pairs, try_pairs
 from bertviz_core.analysis.predictions import RELATIONS
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent
@@ -122,6 +122,7 @@ def show_others(view: View) -> None:
 def _draw(view: View, pairs: tuple[TriedPair, ...], found: Found[tuple[TriedPair, ...]]) -> None:
     known = (*(found.value or ()), *pairs[len(found.value or ()) :])
     what = "changes or hidden tokens" if view.masked else "changes"
+    own = f"{AS_WRITTEN}, unchanged" if view.masked or view.trace.changes else AS_WRITTEN
     progress = tell_progress(found, "the pairs run") or f"{len(pairs)} passes, without {what}"
     heading = Heading(
         "Is it B that decides?",
@@ -130,17 +131,18 @@ def _draw(view: View, pairs: tuple[TriedPair, ...], found: Found[tuple[TriedPair
         progress,
     )
     with open_card(view, PREDICTION, heading, "cls.seq_relationship.probs of other pairs", name="follows"):
-        rows = "".join(_render_row(pair, i < len(found.value or ())) for i, pair in enumerate(known))
+        rows = "".join(_render_row(pair, i < len(found.value or ()), own) for i, pair in enumerate(known))
         st.html(f'{_STYLE}<div class="bv-follows">{rows}</div>')
 
 
-def _render_row(pair: TriedPair, ran: bool) -> str:
+def _render_row(pair: TriedPair, ran: bool, own: str) -> str:
+    """A pair and its share. own: what that is called which the page shows, though as it runs without any change."""
     share = "…" if not ran else "too long" if pair.share is None else format_percent(pair.share)
     width = f"{pair.share or 0.0:.1%}"
     first = f"“{escape(shorten(pair.first, 24))}” / " if pair.what.endswith(_TURNED) else ""
     text = f"{first}“{escape(shorten(pair.second, 24 if first else 56))}”" if pair.second else "no second sentence"
-    strong = "bv-own" * (pair.what == "as written")
+    strong, name = ("bv-own", own) if pair.what == AS_WRITTEN else ("", pair.what)
     return (
-        f'<div class="{strong}"><span>{escape(pair.what)}</span><b>{share}</b><small>{text}</small>'
+        f'<div class="{strong}"><span>{escape(name)}</span><b>{share}</b><small>{text}</small>'
         f'<i style="--part:{width}"><u></u></i></div>'
     )

@@ -82,7 +82,7 @@ def _pad(size: int) -> None:
 
 
 def _render_effect(view: View, size: int) -> str:
-    """One query's way from scores to shares: the token it looks at most, the first padding, and all padding."""
+    """One query's way from scores to shares: its largest weight, the first padding, and all padding."""
     trace, chosen = view.trace, view.chosen
     own = SELF_ATTENTION.in_layer(chosen.layer)
     scaled, scores, probs = (
@@ -104,6 +104,7 @@ def _render_effect(view: View, size: int) -> str:
     ]
     together = f"all {len(names) - size} padding tokens together"
     most = "largest weight" if stands_out(probs[counted], place, format_number) else "no weight is larger"
+    most += ", none is above 0" if probs[best] < 0 else ""
     rows = [f"{names[best]} ({most})", f"{names[size]} (first padding)", together]
     return f"<p>{_write_story(view, size)}</p>" + render_table(f"{names[chosen.token]} attends to", rows, columns)
 
