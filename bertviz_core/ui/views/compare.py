@@ -134,8 +134,8 @@ def _tell_farthest(both: Both) -> Said:
     if not angles.any():
         return say(Claim("none apart", "All matched tokens end alike.", {}, Relation.NONE, angles))
     return say_largest(
-        ("farthest apart", "Farthest apart ends {token}, {angle}."),
-        ("none farther apart", "No token ends farther apart than {token}, {angle}."),
+        ("farthest apart", "Farthest apart of the matched ends {token}, {angle}."),
+        ("none farther apart", "No matched token ends farther apart than {token}, {angle}."),
         parts,
         angles,
         (most,),
