@@ -1,5 +1,6 @@
 """What each head is worth: every head zeroed in turn, against Hugging Face's model with the head zeroed by a hook."""
 
+from collections import deque
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +13,16 @@ import bertviz_core as bv
 from bertviz_core.analysis.ablation import (
     drop_zeroed,
     list_outcomes,
+    read_cells,
     run_without_cell,
+    run_without_head,
     zero_each,
     zero_head,
     zero_heads,
 )
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.changes import take_changes
+from bertviz_core.tracing.stacked import list_blocks
 from bertviz_core.ui.panels.head_maps import read_heads
 from bertviz_core.ui.views.heads_ablation import ask_worth, measure_worth
 from bertviz_core.ui.views.heads_worth import list_marks
@@ -55,7 +59,7 @@ def test_every_head_zeroed_gives_what_hugging_face_gives(trace):
     token, word = 3, int(trace["cls.predictions.probs[token=3]"].argmax())
     words = (word, 5)
     every = list(zero_heads(trace, [Address("cls.predictions.probs").fix(token=token, vocab=word) for word in words]))
-    assert [done for done, _ in every] == pytest.approx([i / (LAYERS * HEADS) for i in range(1, LAYERS * HEADS + 1)])
+    assert [done for done, _ in every] == [0.5, 1]
     found = every[-1][1]
     np.testing.assert_allclose(found.values, trace["cls.predictions.probs"][token, list(words)], atol=1e-12)
     for which, word in enumerate(words):
@@ -68,10 +72,37 @@ def test_every_head_zeroed_gives_what_hugging_face_gives(trace):
 def test_the_last_layer_goes_first_and_what_was_told_before_stays_as_it_was(trace):
     steps = zero_heads(trace, list(list_outcomes(trace, 2, 1).values()))
     first, second = next(steps)[1], next(steps)[1]
-    assert np.isfinite(first.without[:, -1, -1]).all() and np.isnan(first.without[0]).sum() == LAYERS * HEADS - 1
-    assert np.isfinite(second.without[:, -1, -2]).all()
+    assert np.isfinite(first.without[:, 1]).all() and np.isnan(first.without[:, 0]).all()
+    assert np.isfinite(second.without).all()
     with pytest.raises(ValueError, match="read-only"):
         first.without[:] = 0
+
+
+def test_a_head_that_hands_on_nothing_changes_no_bit_and_one_alone_is_told_the_very_number(trace):
+    """Who asks for one before all are known sees the same afterwards."""
+    first = run_without_head(trace, (cell := Address("cls.predictions.probs").fix(token=1, vocab=5),), 0, 1)
+    deque(zero_heads(trace, [cell]), maxlen=0)
+    np.testing.assert_array_equal(run_without_head(trace, (cell,), 0, 1), first)
+    weights = "encoder.layer.1.attention.self.probs[head=2]"
+    changed = trace.with_changes({weights: 0.0})
+    cells = tuple(list_outcomes(changed, 2, 3).values())
+    *_, (_, found) = zero_heads(changed, cells)
+    np.testing.assert_array_equal(found.without[:, 1, 2], found.values)
+    assert (found.without[:, 1, 1] != found.values).any()
+    for layer, head in np.ndindex(LAYERS, HEADS):
+        alone = run_without_head(changed, cells, layer, head)
+        np.testing.assert_array_equal(alone, found.without[:, layer, head])
+        both = changed.with_changes(zero_head(layer, head))
+        np.testing.assert_allclose(found.without[:, layer, head], read_cells(both, cells), rtol=0, atol=1e-12)
+
+
+def test_a_long_text_has_its_heads_zeroed_in_blocks(trace, monkeypatch):
+    monkeypatch.setattr("bertviz_core.tracing.stacked._ROWS", 2 * len(trace.tokens))
+    cell = Address("cls.predictions.probs").fix(token=1, vocab=5)
+    steps = list(zero_heads(trace, [cell]))
+    assert [*map(len, list_blocks(HEADS, len(trace.tokens)))] == [2, 1] and len(steps) == 2 * LAYERS
+    both = trace.with_changes(zero_head(0, 1))
+    np.testing.assert_allclose(steps[-1][1].without[0, 0, 1], both.recomputed(cell), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -35,8 +35,8 @@ def test_each_position_is_hidden_by_itself(bundled, rome):
 def test_guesses_of_two_passes_come_one_by_one(bundled, rome):
     other = rome.with_changes({"encoder.layer.2.attention.self.probs[head=3]": 0.0})
     steps = list(guess_tokens([rome, other], [1, 2]))
-    assert [done for done, _ in steps] == [0.25, 0.5, 0.75, 1.0]
-    assert [[*map(list, found)] for _, found in steps] == [[[1], []], [[1, 2], []], [[1, 2], [1]], [[1, 2], [1, 2]]]
+    assert [done for done, _ in steps] == [0.5, 1]
+    assert [[*map(list, found)] for _, found in steps] == [[[1, 2], []], [[1, 2], [1, 2]]]
     text = "When [MASK] Rome, do as the [MASK] do."
     alone = bv.run(bundled, text, changes=other.changes)["cls.predictions.probs[token=2]"]
     np.testing.assert_allclose(steps[-1][1][1][2].probability, alone.max(), rtol=1e-5)

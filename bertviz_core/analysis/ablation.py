@@ -10,22 +10,23 @@ import numpy as np
 
 from bertviz_core.analysis.answers import END, LOGITS, START, find_answer
 from bertviz_core.analysis.frames import list_places, make_frame
-from bertviz_core.analysis.predictions import PROBS, RELATIONS
+from bertviz_core.analysis.predictions import PROBS, RELATIONS, SCORES
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import BertvizError, InputError
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
-from bertviz_core.tracing.changes import Changes
+from bertviz_core.tracing.changes import Changes, make_overrides
 from bertviz_core.tracing.readonly import lock
-from bertviz_core.tracing.remember import remember
+from bertviz_core.tracing.remember import recall, remember, remember_apart
+from bertviz_core.tracing.stacked import list_blocks, run_stacked
 from bertviz_core.tracing.trace import Trace
 
 if TYPE_CHECKING:
     from bertviz_core.analysis.frames import DataFrame
 
 WORTH = r"w = P - P(A = 0)"  # of a head: with it, less the same with its weights zeroed
-_OFFERED = 5  # words
+_OFFERED, _SCORES = 5, 8  # words
 Without = Mapping[Address, float | None]  # a number by what is set to 0; None where that cannot be
 
 
@@ -61,6 +62,16 @@ def find_outcomes(trace: Trace, token: int) -> Mapping[str, Address]:
     return remember(trace, f"outcomes at {token}", lambda: list_outcomes(trace, token, _OFFERED))
 
 
+def list_worked(trace: Trace, token: int) -> tuple[Address, ...]:
+    """The cells that are asked of each pass without a head: these probabilities, then what their softmax is made from,
+    the scores of the likeliest words."""
+    outcomes = tuple(find_outcomes(trace, token).values())
+    if PROBS not in trace:
+        return outcomes
+    row = SCORES.fix(token=token)
+    return (*outcomes, *(row.fix(vocab=i) for i in rank_top(trace[row], _SCORES)))
+
+
 def cut_place(name: str) -> str:
     """What such a probability stands for, without where a word is predicted; an answer keeps its own place."""
     return name.partition(" at position")[0] if name.startswith("“") else name
@@ -92,11 +103,6 @@ def read_cells(trace: Trace, addresses: Sequence[Address]) -> np.ndarray:
             rows[row] = trace.recomputed(row)
         found.append(float(rows[row][i]))
     return np.array(found)
-
-
-def run_without_head(trace: Trace, addresses: Sequence[Address], layer: int, head: int) -> np.ndarray:
-    """(address,) the cells' values when one head is zeroed."""
-    return read_cells(trace.with_changes(zero_head(layer, head)), addresses)
 
 
 def run_without_cell(trace: Trace, address: Address, cell: Address) -> float | None:
@@ -160,11 +166,42 @@ class Ablation:
 
 
 def zero_heads(trace: Trace, addresses: Sequence[Address]) -> Generator[tuple[float, Ablation]]:
-    """Zero every head in turn, the last layer first, where least has to be computed again; what is known after each."""
+    """Zero every head in turn, the last layer first, where least has to be computed again; what is known after each of
+    the blocks of heads that are run at once."""
     config, where = trace.model.config, tuple(addresses)
     values = lock(read_cells(trace, where))
     without = np.full((len(where), config.num_hidden_layers, config.num_attention_heads), np.nan)
-    places = list(np.ndindex(without.shape[1:]))
-    for done, (layer, head) in enumerate(reversed(places), 1):
-        without[:, layer, head] = run_without_head(trace, where, layer, head)
-        yield done / len(places), Ablation(where, values, lock(without.copy()))
+    blocks, done = list_blocks(config.num_attention_heads, len(trace.tokens)), 0
+    for layer in reversed(range(config.num_hidden_layers)):
+        for block in reversed(blocks):
+            without[:, layer, block.start : block.stop] = _run_block(trace, where, layer, block)
+            done += len(block)
+            yield done / without[0].size, Ablation(where, values, lock(without.copy()))
+
+
+def run_without_head(trace: Trace, addresses: Sequence[Address], layer: int, head: int) -> np.ndarray:
+    """(address,) the cells' values when one head is zeroed: as `zero_heads` found them, or else found alone, which may
+    differ in the last digits. Remembered, so that one who looks again sees the same."""
+    where, alone = tuple(addresses), range(head, head + 1)
+    found = recall(trace, _name_block(where, layer, alone))
+    if found is None:
+        blocks = list_blocks(trace.model.config.num_attention_heads, len(trace.tokens))
+        block = next(block for block in blocks if head in block)
+        if recall(trace, _name_block(where, layer, block)) is not None:
+            return _run_block(trace, where, layer, block)[:, head - block.start]
+    return _run_block(trace, where, layer, alone)[:, 0]
+
+
+def _name_block(addresses: tuple[Address, ...], layer: int, block: range) -> str:
+    return f"{' '.join(map(str, addresses))} without each of heads {block} of layer {layer}"
+
+
+def _run_block(trace: Trace, addresses: tuple[Address, ...], layer: int, block: range) -> np.ndarray:
+    """(address, head) the cells' values when each head of a block is zeroed. Remembered."""
+
+    def run() -> np.ndarray:
+        changes = [zero_head(layer, head).items() for head in block]
+        puts = [[put for each in one for put in make_overrides(trace.layout, trace.encoding, *each)] for one in changes]
+        return lock(run_stacked(trace, ATTENTION_WEIGHTS.in_layer(layer).path, puts, addresses).T)
+
+    return remember_apart(trace, _name_block(addresses, layer, block), run)

@@ -73,11 +73,11 @@ def lens(trace: Trace, token: int) -> Lens:
 def ablation(trace: Trace, targets: Where | Iterable[Where], *, progress: Progress = False) -> Ablation:
     """What becomes of numbers of a pass when each head in turn hands on nothing: all its attention weights set to 0.
 
-    targets: the address of one cell, or of several; progress: as `run_many` takes it, one step a head. The answer's
-    `values` are the cells as they are, (address,); its `without` are the same without a head, (address, layer, head);
-    `measure_worth(i)` is the difference, (layer, head), above 0 where the head raises the cell, in the unit of the
-    cell. Raises AddressError for what is no cell of the trace. Source: Michel et al. 2019, Are Sixteen Heads Really
-    Better than One?, which zeroes heads too.
+    targets: the address of one cell, or of several; progress: as `run_many` takes it, of the heads zeroed so far.
+    The answer's `values` are the cells as they are, (address,); its `without` are the same without a head,
+    (address, layer, head); `measure_worth(i)` is the difference, (layer, head), above 0 where the head raises the
+    cell, in the unit of the cell. Raises AddressError for what is no cell of the trace. Source: Michel et al. 2019,
+    Are Sixteen Heads Really Better than One?, which zeroes heads too.
 
         >>> found = bv.ablation(trace, f"cls.predictions.probs[token=8,vocab={model.tokenizer.id('people')}]")
         >>> found.without.shape
@@ -87,11 +87,13 @@ def ablation(trace: Trace, targets: Where | Iterable[Where], *, progress: Progre
     """
     cells = read_cells(check_trace(trace), targets)
     config = trace.model.config
-    told = report(progress, config.num_hidden_layers * config.num_attention_heads, "heads")
+    heads, done = config.num_hidden_layers * config.num_attention_heads, 0
+    told = report(progress, heads, "heads")
     known: list[Ablation] = []
-    for _, found in zero_heads(trace, cells):
+    for share, found in zero_heads(trace, cells):
         known[:] = [found]
-        told(1)
+        before, done = done, round(share * heads)
+        told(done - before)
     return known[-1]
 
 

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import InputError
 from bertviz_core.formula.address import Address
 from bertviz_core.programs.bert import TOKEN_IDS
+from bertviz_core.tracing.changes import Override, make_overrides
+from bertviz_core.tracing.readonly import lock
+from bertviz_core.tracing.remember import remember_apart
+from bertviz_core.tracing.stacked import list_blocks, run_stacked, run_stacked_rows
 from bertviz_core.tracing.trace import Trace
+
+_IDS = Address(TOKEN_IDS.address)
 
 
 @dataclass(frozen=True)
@@ -38,27 +46,46 @@ Hidden = Mapping[int, float | None]  # a number by the position whose token is h
 
 def guess_token(trace: Trace, position: int, typed_id: int) -> Guess:
     """What the model guesses at a position where [MASK] stands."""
-    probs = trace.recomputed(PROBS.fix(token=position))
+    return _guess(trace, trace.recomputed(PROBS.fix(token=position)), typed_id)
+
+
+def _guess(trace: Trace, probs: np.ndarray, typed_id: int) -> Guess:
     best = rank_top(probs, 1)[0]
     rank = int((probs > probs[typed_id]).sum()) + 1
     return Guess(best, trace.model.tokenizer.name(best), float(probs[best]), rank, int((probs == probs[best]).sum()))
 
 
 def guess_tokens(traces: Sequence[Trace], positions: Sequence[int]) -> Generator[tuple[float, tuple[Guesses, ...]]]:
-    """The guess at each of these positions of each pass, were its token hidden as well; what is known after each."""
+    """The guess at each of these positions of each pass, were its token hidden as well; what is known after each block
+    of passes that are run at once."""
     found: tuple[dict[int, Guess], ...] = tuple({} for _ in traces)
-    pairs = [(guesses, trace, i) for guesses, trace in zip(found, traces, strict=True) for i in positions]
-    for done, (guesses, trace, i) in enumerate(pairs, 1):
-        guesses[i] = guess_token(hide_token(trace, i), i, trace.encoding.ids[i])
-        yield done / len(pairs), tuple(dict(each) for each in found)
+    done = 0
+    for guesses, trace in zip(found, traces, strict=True):
+        for block in list_blocks(len(positions), len(trace.tokens)):
+            here = positions[block.start : block.stop]
+            probs = run_stacked_rows(trace, _IDS.path, _hide(trace, here), [PROBS.fix(token=i) for i in here])
+            for i, row in zip(here, probs, strict=True):
+                guesses[i] = _guess(trace, row, trace.encoding.ids[i])
+            done += len(here)
+            yield done / (len(traces) * len(positions)), tuple(dict(each) for each in found)
 
 
 def hide_token(trace: Trace, position: int) -> Trace:
     """The pass with [MASK] at a position. Raises InputError where the checkpoint has no mask token."""
+    return trace.with_changes({_IDS.fix(token=position): _find_mask(trace)})
+
+
+def _hide(trace: Trace, positions: Sequence[int]) -> list[list[Override]]:
+    """What each of the passes puts into the ids that hides one of these tokens."""
+    mask = _find_mask(trace)
+    return [make_overrides(trace.layout, trace.encoding, _IDS.fix(token=i), mask) for i in positions]
+
+
+def _find_mask(trace: Trace) -> int:
     mask = trace.model.tokenizer.mask_id
     if mask is None:
         raise InputError("This checkpoint's vocabulary has no mask token, so none can be hidden. Choose another model.")
-    return trace.with_changes({Address(TOKEN_IDS.address).fix(token=position): mask})
+    return mask
 
 
 def list_hideable(trace: Trace) -> tuple[int, ...]:
@@ -68,16 +95,42 @@ def list_hideable(trace: Trace) -> tuple[int, ...]:
 
 
 def measure_hidden(trace: Trace, number: Address, position: int) -> float | None:
-    """A number of the pass, were the token at this position hidden; None where that pass cannot be had."""
+    """A number of the pass, were the token at this position hidden; None where that pass cannot be had.
+
+    The very number that `hide_each` finds.
+    """
     try:
-        return float(hide_token(trace, position).recomputed(number))
+        block = next((block for block in _list_blocks(trace) if position in block), None)
+        if block is None:
+            return float(hide_token(trace, position).recomputed(number))
+        found = float(_hide_block(trace, number, block)[block.index(position)])
     except InputError:
         return None
+    return found if np.isfinite(found) else None
 
 
 def hide_each(trace: Trace, number: Address, positions: Sequence[int]) -> Generator[tuple[float, Hidden]]:
-    """A number of the pass with each of these tokens hidden in turn; what is known after each."""
+    """A number of the pass with each of these tokens hidden in turn; what is known after each block of passes that are
+    run at once."""
     found: dict[int, float | None] = {}
-    for position in positions:
-        found[position] = measure_hidden(trace, number, position)
-        yield len(found) / len(positions), dict(found)
+    wanted, blocks = set(positions), _list_blocks(trace)
+    others = [(position,) for position in positions if not any(position in block for block in blocks)]
+    for block in [*blocks, *others]:
+        if here := [position for position in block if position in wanted]:
+            found |= {position: measure_hidden(trace, number, position) for position in here}
+            yield len(found) / len(wanted), dict(found)
+
+
+def _list_blocks(trace: Trace) -> list[tuple[int, ...]]:
+    """The positions that can be hidden, those together whose passes are run at once."""
+    places = list_hideable(trace)
+    return [places[block.start : block.stop] for block in list_blocks(len(places), len(trace.tokens))]
+
+
+def _hide_block(trace: Trace, number: Address, block: Sequence[int]) -> np.ndarray:
+    """(position,) a number of the pass with the token at each of these positions hidden. Remembered."""
+
+    def run() -> np.ndarray:
+        return lock(run_stacked(trace, _IDS.path, _hide(trace, block), [number])[:, 0])
+
+    return remember_apart(trace, f"{number} with each of tokens {block} hidden", run)

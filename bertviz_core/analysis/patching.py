@@ -18,15 +18,13 @@ from bertviz_core.tracing.identity import name_pass
 from bertviz_core.tracing.matching import match_tokens
 from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.rewrites import FROM, Rule
-from bertviz_core.tracing.stacked import run_stacked
+from bertviz_core.tracing.stacked import list_blocks, run_stacked
 from bertviz_core.tracing.taken import Pairs, Taken, is_taken, take_head
 from bertviz_core.tracing.trace import Trace
 
 EMBEDDED, RESIDUAL = "embeddings.LayerNorm", Leaf("output.LayerNorm")
 ATTENTION_OUT, FEED_FORWARD = Leaf("attention.output.dense"), Leaf("output.dense")
 LEAST = 0.01  # of two measures: what is less has no percentages
-_ROWS = 1500  # tokens of the passes that are run at once
-_MOST_AT_ONCE = 160
 
 Places = Where | Iterable[Where] | Mapping[Where, Where]
 
@@ -223,15 +221,14 @@ def _list_work(
     takes seconds in all.
     """
     heads = list(range(target.model.config.num_attention_heads))
-    at_once = max(1, min(_MOST_AT_ONCE, _ROWS // len(target.tokens)))
     for back in range(1, len(paths[OF_RESIDUAL]) + 1):
         for grid in GRIDS:
             row = len(paths[grid]) - back
             if row < 0:
                 continue
             columns = heads if grid == OF_HEADS else [here for here, _ in pairs]
-            for first in range(0, len(columns), at_once):
-                yield grid, row, columns[first : first + at_once]
+            for block in list_blocks(len(columns), len(target.tokens)):
+                yield grid, row, [columns[i] for i in block]
 
 
 def _list_puts(source: Trace, target: Trace, pairs: Pairs, grid: str, row: int, column: int) -> list[Override]:

@@ -31,6 +31,15 @@ def remember(trace: Trace, name: str, make: Callable[[], T]) -> T:
     return cast(T, found)
 
 
+def remember_apart(trace: Trace, name: str, make: Callable[[], T]) -> T:
+    """`remember` for what takes long: meanwhile nobody waits, and whoever asks for the same makes it too."""
+    found = recall(trace, name)
+    if found is None:
+        made = make()
+        found = remember(trace, name, lambda: made)
+    return cast(T, found)
+
+
 def recall(trace: Trace, name: str) -> object | None:
     """What is remembered of a trace under this name; None where nothing is."""
     return trace.cache.get(_name(trace, name))

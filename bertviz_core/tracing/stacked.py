@@ -6,68 +6,136 @@ is computed pass by pass.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.cells import At
-from bertviz_core.formula.dims import Dims
-from bertviz_core.formula.nodes import Expr
-from bertviz_core.formula.steps import Program, Step, inline, walk_symbols
+from bertviz_core.formula.cells import At, narrow
+from bertviz_core.formula.dims import TOKEN, Dims
+from bertviz_core.formula.functions import Softmax
+from bertviz_core.formula.nodes import Symbol
+from bertviz_core.formula.steps import Step, walk_nodes, walk_symbols
 from bertviz_core.tracing.changes import Override
 from bertviz_core.tracing.placing import is_by_token, place_tokens
 from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.trace import Trace
 
+_ROWS = 1500  # tokens of the passes that are run at once
+_MOST_AT_ONCE = 160
 Put = Sequence[Override]  # what one of the passes puts into the tensor
+_Row = tuple[Symbol, tuple[int, ...]]  # of a tensor: an index for every axis but the last
+
+
+def list_blocks(count: int, tokens: int) -> list[range]:
+    """Which of so many passes of a text are run at once: as many as soon have something to tell."""
+    at_once = max(1, min(_MOST_AT_ONCE, _ROWS // tokens))
+    return [range(first, min(first + at_once, count)) for first in range(0, count, at_once)]
 
 
 def run_stacked(trace: Trace, path: str, puts: Sequence[Put], cells: Sequence[Address]) -> np.ndarray:
-    """(pass, cell) in float64: the cells in each of the passes that put numbers into the tensor at a path."""
+    """(pass, cell) in float64: the cells in each of the passes that put numbers into the tensor at a path.
+
+    Where a pass puts nothing new, they are the trace's own.
+    """
+    found = np.array([[float(trace.recomputed(cell)) for cell in cells]]).repeat(len(puts), 0)
+    rows = dict[_Row, list[tuple[int, int]]]()
+    for which, cell in enumerate(cells):
+        symbol, fixed = trace.layout.one_cell(cell)
+        *row, last = (fixed[axis] for axis in symbol.axes)
+        rows.setdefault((symbol, tuple(row)), []).append((which, last))
+    changed, stack = _stack(trace, path, puts)
     with torch.inference_mode():
-        stack = _Stack(trace, path, puts)
-        found = [stack.read(cell) for cell in cells]
-    return lock(np.stack(found, axis=1))
+        for row, places in rows.items():
+            if stack and stack.reaches(row[0].address):
+                found[np.ix_(changed, [which for which, _ in places])] = stack.read(row, [last for _, last in places])
+    return lock(found)
+
+
+def run_stacked_rows(trace: Trace, path: str, puts: Sequence[Put], rows: Sequence[Address]) -> np.ndarray:
+    """(pass, cell) in float64: of each of the passes a row of its own, of one token's numbers in a tensor in which each
+    token is treated by itself.
+    """
+    found = np.array([trace.recomputed(row) for row in rows])
+    changed, stack = _stack(trace, path, puts)
+    if stack and stack.reaches(rows[0].path):
+        with torch.inference_mode():
+            tokens = [rows[i].at[TOKEN.name] for i in changed]
+            found[changed] = stack.read_rows(trace.layout.located(rows[0])[0], tokens)
+    return lock(found)
+
+
+def _stack(trace: Trace, path: str, puts: Sequence[Put]) -> tuple[list[int], _Stack | None]:
+    """Which of the passes put something new into the tensor, and these stacked, if there are any."""
+    own = torch.tensor(trace[path])
+    tensors = [_put(own, put) for put in puts]
+    changed = [i for i, tensor in enumerate(tensors) if not torch.equal(tensor, own)]
+    return changed, _Stack(trace, path, [tensors[i] for i in changed]) if changed else None
 
 
 class _Stack:
     """The passes, one behind the other along the axis of tokens; by address what was computed for all of them."""
 
-    def __init__(self, trace: Trace, path: str, puts: Sequence[Put]) -> None:
-        self._trace, self._count, self._length = trace, len(puts), trace.layout.tokens
+    def __init__(self, trace: Trace, path: str, tensors: list[Tensor]) -> None:
+        self._trace, self._count, self._length = trace, len(tensors), trace.layout.tokens
         self._reached = trace.program.reached([path])
-        was = torch.tensor(trace[path])
         self._dims = {path: trace.axes(path)}
-        self._made: dict[str, list[Tensor] | Tensor] = {path: self._join(path, [_put(was, put) for put in puts])}
+        self._made: dict[str, list[Tensor] | Tensor] = {path: self._join(path, tensors)}
         self._repeated: dict[str, Tensor] = {}
         self._known: dict[str, Tensor] = {}
 
-    def read(self, cell: Address) -> np.ndarray:
-        """(pass,) one cell in each pass, worked out in float64."""
-        symbol, fixed = self._trace.layout.one_cell(cell)
-        at = {axis: range(index, index + 1) for axis, index in fixed.items()}
-        if cell.path not in self._reached:
-            return np.full(self._count, float(self._trace.recomputed(cell)))
-        if cell.path in self._made:
-            return np.array([float(self._get(i, cell.path)[tuple(fixed.values())]) for i in range(self._count)])
-        expr = _unfold(self._trace.program, cell.path)
-        leaves = {leaf.address: leaf.axes for leaf in walk_symbols(expr)}
-        for step in self._list_steps(leaves):
-            self._compute(step)
+    def reaches(self, address: str) -> bool:
+        """Whether what was put can have made a difference to a tensor."""
+        return address in self._reached
+
+    def read(self, row: _Row, last: Sequence[int]) -> np.ndarray:
+        """(pass, cell) these cells of one row in each pass, worked out in float64.
+
+        Together where each is made from the whole row, as of a softmax; else one by one.
+        """
+        symbol, first = row
+        along, expr = symbol.axes[-1], self._trace.program.by_address[symbol.address].expr
+        whole = any(isinstance(node, Softmax) and node.along == along for node in walk_nodes(expr))
+        at = {axis: range(index, index + 1) for axis, index in zip(symbol.axes[:-1], first, strict=True)}
+        if whole:
+            return self._read(symbol, {**at, along: range(self._trace.layout.size(along))})[:, last]
+        return np.concatenate([self._read(symbol, {**at, along: range(i, i + 1)}) for i in last], axis=1)
+
+    def read_rows(self, symbol: Symbol, tokens: Sequence[int]) -> np.ndarray:
+        """(pass, cell) of each pass the whole row of one token, worked out in float64."""
+        expr = self._trace.program.by_address[symbol.address].expr
+        if symbol.address in self._made or self._trace.overrides(symbol.address) or not is_by_token(expr):
+            self._reach([symbol.address])
+            return self._take_rows(symbol.address, symbol.axes, tokens).double().numpy()
+        rows = {leaf.address: self._take_rows(leaf.address, leaf.axes, tokens) for leaf in walk_symbols(expr)}
+        return expr.work(rows, {TOKEN: range(self._count)}).numpy()
+
+    def _read(self, symbol: Symbol, at: At) -> np.ndarray:
+        """(pass, cell) all cells of a row that are asked for."""
+        if self._trace.overrides(symbol.address):
+            self._reach([symbol.address])
+        if symbol.address in self._made:
+            parts = [narrow(self._get(i, symbol.address), symbol.axes, at) for i in range(self._count)]
+            return torch.stack(parts).flatten(1).double().numpy()
+        step = self._trace.program.by_address[symbol.address]
+        leaves = {leaf.address: leaf.axes for leaf in step.leaves}
         token = next((axis for axis in symbol.axes if axis.of_tokens), None)
-        if token is not None and is_by_token(expr):
-            rows = {address: self._take_rows(address, dims, fixed[token]) for address, dims in leaves.items()}
-            return expr.work(rows, {**at, token: range(self._count)}).flatten().numpy()
-        return np.array([self._work(expr, leaves, i, at) for i in range(self._count)])
+        if token is not None and is_by_token(step.expr):
+            tokens = [at[token].start] * self._count
+            rows = {address: self._take_rows(address, dims, tokens) for address, dims in leaves.items()}
+            return step.expr.work(rows, {**at, token: range(self._count)}).flatten(1).numpy()
+        self._reach(leaves)
+        works = [step.expr.work({name: self._get(i, name) for name in leaves}, at) for i in range(self._count)]
+        return torch.stack(works).flatten(1).numpy()
 
-    def _work(self, expr: Expr, leaves: Mapping[str, Dims], i: int, at: At) -> float:
-        return float(expr.work({address: self._get(i, address) for address in leaves}, at).item())
+    def _reach(self, wanted: Collection[str]) -> None:
+        """Compute what lies between the tensor and what is wanted."""
+        for step in self._list_steps(wanted):
+            self._compute(step)
 
-    def _list_steps(self, wanted: Mapping[str, Dims]) -> list[Step]:
+    def _list_steps(self, wanted: Collection[str]) -> list[Step]:
         """The steps that lie between the tensor and what is wanted, in order."""
         needed = set(wanted)
         for step in reversed(self._trace.program.steps):
@@ -117,12 +185,17 @@ class _Stack:
             self._repeated[address] = torch.cat([self._plain(address)] * self._count, places[0])
         return self._repeated[address]
 
-    def _take_rows(self, address: str, dims: Dims, token: int) -> Tensor:
+    def _take_rows(self, address: str, dims: Dims, tokens: Sequence[int]) -> Tensor:
         """What every pass has of one token, as if these were the tokens."""
         if not place_tokens(dims):
             return self._plain(address)
-        place = place_tokens(dims)[0]
-        return torch.stack([self._get(i, address).select(place, token) for i in range(self._count)], place)
+        place, step = place_tokens(dims)[0], self._trace.program.by_address.get(address)
+        by_row = address in self._trace.program.by_rows & self._reached and address not in self._made
+        if step and by_row and not self._trace.overrides(address):
+            rows = {leaf.address: self._take_rows(leaf.address, leaf.axes, tokens) for leaf in step.leaves}
+            return step.expr.value(rows)
+        self._reach([address])
+        return torch.stack([self._get(i, address).select(place, token) for i, token in enumerate(tokens)], place)
 
     def _plain(self, address: str) -> Tensor:
         """A tensor that is the same in all passes."""
@@ -140,10 +213,3 @@ def _put(tensor: Tensor, put: Put) -> Tensor:
     for override in put:
         override.apply(tensor)
     return tensor
-
-
-@lru_cache(256)
-def _unfold(program: Program, path: str) -> Expr:
-    """The expression of a step, with those of others that have a number for every word put in their places."""
-    made = {address: program.by_address[address].expr for address in program.by_rows}
-    return inline(program.by_address[path].expr, made)

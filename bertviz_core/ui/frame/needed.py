@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 
-from bertviz_core.analysis.ablation import Ablation, find_outcomes, zero_heads
+from bertviz_core.analysis.ablation import Ablation, list_worked, zero_heads
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.findings import Wanted
 
 
 def ask_worth(trace: Trace, token: int) -> Wanted[Ablation] | None:
     """The finding: every head zeroed; None where there is nothing that it could be worth something to."""
-    outcomes = tuple(find_outcomes(trace, token).values())
-    return Wanted(("worth", outcomes), trace, partial(zero_heads, trace, outcomes)) if outcomes else None
+    cells = list_worked(trace, token)
+    return Wanted(("worth", cells), trace, partial(zero_heads, trace, cells)) if cells else None
 
 
 def recall_needed(trace: Trace, token: int) -> tuple[int, int] | None:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
-
-from bertviz_core.analysis.ablation import cut_place, find_outcomes, zero_head
+from bertviz_core.analysis.ablation import cut_place, find_outcomes, list_worked, read_cells, run_without_head
 from bertviz_core.analysis.claims import Claim, Part, say
 from bertviz_core.analysis.predictions import PROBS, SCORES
-from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent, write_fixed
 from bertviz_core.formula.steps import ATTENTION
-from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.told import Told, offer_number, offer_teller
 from bertviz_core.ui.frame.view import View
@@ -28,7 +25,6 @@ from bertviz_core.ui.walk.worked_number import WorkedOut
 
 _PATH = "heads.worth"
 _NOTE = "worked out from two passes, not one of their steps"
-_LISTED = 8  # entries whose scores are listed
 
 
 def offer(view: View, which: int) -> None:
@@ -49,14 +45,10 @@ def tell(view: View, where: Address) -> Told | None:
     if not all(at.get(axis, -1) in range(size) for axis, size in within.items()):
         raise AddressError(f"{where} names no layer, head, token and answer: a token has {len(outcomes)} answers.")
     name, cell = list(outcomes.items())[at["answer"]]
-    place = at["layer"], at["head"]
-    own = remember(base, f"answer {cell}", lambda: _measure(base, cell, _list_entries(base, cell)))
-    without = remember(
-        base,
-        f"answer {cell} without {place}",
-        lambda: _measure(base.with_changes(zero_head(*place)), cell, own.entries),
-    )
-    return _work_out(base, name, cell, place, (own, without))
+    place, cells = (at["layer"], at["head"]), list_worked(base, at["token"])
+    both = read_cells(base, cells), run_without_head(base, cells, *place)
+    measured = [_measure(cell, dict(zip(cells, map(float, values), strict=True))) for values in both]
+    return _work_out(base, name, cell, place, measured)
 
 
 @dataclass(frozen=True)
@@ -70,24 +62,14 @@ class _Measured:
     power: float = 0.0
 
 
-def _measure(trace: Trace, cell: Address, entries: tuple[int, ...]) -> _Measured:
-    """entries: whose scores are listed. Only these are worked out again: of all 30,522 that would take as long as the
-    pass itself."""
-    share = float(trace.recomputed(cell))
-    if not entries:
+def _measure(cell: Address, known: Mapping[Address, float]) -> _Measured:
+    """known: the cells in one pass."""
+    share, words = known[cell], {where.at["vocab"]: each for where, each in known.items() if where.path == PROBS.path}
+    if cell.path != PROBS.path or not (most := max(words.values())):
         return _Measured(share)
-    row = SCORES.fix(token=cell.at["token"])
-    scores = trace[row].astype(np.float64)
-    power = float(scores.max() + np.log(np.exp(scores - scores.max()).sum()))
-    return _Measured(share, entries, tuple(float(trace.recomputed(row.fix(vocab=i))) for i in entries), power)
-
-
-def _list_entries(trace: Trace, cell: Address) -> tuple[int, ...]:
-    """The likeliest entries, and the one that is looked at in any case; none where the answer is no word."""
-    if cell.path != PROBS.path:
-        return ()
-    best, own = rank_top(trace[SCORES.fix(token=cell.at["token"])], _LISTED), cell.at["vocab"]
-    return tuple(best if own in best else [*best[:-1], own])
+    scores = {where.at["vocab"]: score for where, score in known.items() if where.path == SCORES.path}
+    likeliest = max(words, key=words.__getitem__)
+    return _Measured(share, tuple(scores), tuple(scores.values()), scores[likeliest] - math.log(most))
 
 
 def _work_out(
@@ -130,7 +112,7 @@ def _work_out(
 def _list_scores(base: Trace, cell: Address, measured: Sequence[_Measured]) -> Table | None:
     """The scores of the likeliest entries in both passes, and what both softmaxes divide by; None of another answer."""
     one, other = measured
-    if not one.entries:
+    if not one.entries or not other.entries:
         return None
     row = SCORES.fix(token=cell.at["token"])
     entries = zip(one.entries, one.scores, other.scores, strict=True)
