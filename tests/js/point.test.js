@@ -6,6 +6,8 @@ import { test } from "node:test";
 import { cellBox, headBoxes, isSeen, rowMiddle } from "../../bertviz_core/ui/components/canvas/cells.js";
 import { findTarget } from "../../bertviz_core/ui/components/canvas/find.js";
 import { drawnColumns, stageOf } from "../../bertviz_core/ui/components/canvas/parts.js";
+import { act } from "../../bertviz_core/ui/components/canvas/point.js";
+import { tellPart } from "../../bertviz_core/ui/components/canvas/told.js";
 import { clock } from "./page.js";
 import { findMiddle, makeData, openCanvas, settle } from "./scene.js";
 
@@ -22,6 +24,17 @@ test("what stands at a point", () => {
   assert.equal(at("words", 9), null);
   assert.deepEqual(findTarget(canvas, middle(parts["ribbons.1"]), 20), { part: "layer.1", layer: 1 });
   assert.equal(findTarget(canvas, middle(parts.words), 20), null);
+});
+
+test("the title of the embedding opens what the first layer reads, with all of its numbers", () => {
+  const { canvas } = openCanvas({ layer: 1 });
+  const found = findTarget(canvas, middle(canvas.frame.parts.embedding), 20);
+  assert.deepEqual(found, { part: "embedding", strip: "input" });
+  assert.ok(canvas.sketches.titles.shown.has("underline embedding 0"));
+  assert.match(tellPart(canvas, found), /^Embedding. Click: all its 8 numbers of each token.$/);
+  act(canvas, found);
+  const { level, layer, strip } = canvas.place;
+  assert.deepEqual({ level, layer, strip }, { level: "layer", layer: 0, strip: "input" });
 });
 
 test("of the chosen row's words each has its line, from its upper edge to its lower one", () => {

@@ -5,7 +5,7 @@
 
 import { clamp, clampIndex } from "../shared/clamp.js";
 import { headBoxes, layStrip } from "./cells.js";
-import { findStrip, stageOf } from "./parts.js";
+import { INPUT, findStrip, opensLayer, stageOf } from "./parts.js";
 import { locate } from "./room.js";
 import { TITLE, WORD_LINE } from "./sizes.js";
 import { cardBox } from "./words.js";
@@ -76,10 +76,12 @@ function findHead(canvas, x, y) {
   return { part: "weights", stage, where: { head, row: place(y - top), key: place(x - left) } };
 }
 
-// Over the rows: of the pass a layer, of a layer the title of a strip that can be seen whole.
+// Over the rows: of the pass a layer or the embedding, of a layer the title of a strip that can be seen whole.
 /** @param {Canvas} canvas @param {string | undefined} part @param {number} x @returns {Target | null} */
 function findTitle(canvas, part, x) {
-  if (canvas.place.level === "pass") return findBlock(canvas, x);
+  if (canvas.place.level === "pass") {
+    return part && opensLayer(canvas, part) ? { part, strip: INPUT } : findBlock(canvas, x);
+  }
   const strip = canvas.place.level === "layer" && part && canvas.frame.parts[part].w > 24 && findStrip(canvas, part);
   return strip ? { part, strip } : null;
 }

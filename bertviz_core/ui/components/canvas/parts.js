@@ -8,13 +8,14 @@ import { writeAmount, writeCount } from "../shared/numbers.js";
 import { STOP } from "./place.js";
 
 const LEAST = { residual: 4, head: 2.1, spine: 3.6 }; // pixels that a cell is wide at least
+export const INPUT = "input"; // the strip of a layer that draws what it reads
 export const ONE_HEAD = ["query", "key", "value", "context"];
 
 // A stage's name, as the server writes it, as parts of the picture.
 /** @param {{ place: Place, frame?: Frame }} given @param {string} id @returns {{ part: string }} */
 export function namePart({ place, frame }, id) {
   const name = id.replace("head.", "");
-  if (name === "input") return { part: place.layer ? `output.${place.layer - 1}` : "embedding" };
+  if (name === INPUT) return { part: place.layer ? `output.${place.layer - 1}` : "embedding" };
   if (name === "scores" || (name === "weights" && (frame?.parts.matrix.w ?? 0) > 2)) return { part: "matrix" };
   return { part: ["neurons", "output", "ribbons"].includes(name) ? `${name}.${place.layer}` : name };
 }
@@ -23,6 +24,12 @@ export function namePart({ place, frame }, id) {
 /** @param {Canvas} canvas @param {string} part */
 export function findStrip(canvas, part) {
   return canvas.data.whole.find((strip) => namePart(canvas, strip).part === part) ?? null;
+}
+
+// Whether a part of the whole pass is what the first layer reads, which is seen whole there.
+/** @param {Canvas} canvas @param {string} part */
+export function opensLayer({ data, place }, part) {
+  return place.level === "pass" && !place.stop && part === "embedding" && data.whole.includes(INPUT);
 }
 
 /** @param {Canvas} canvas @param {string} part */

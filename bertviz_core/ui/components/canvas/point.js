@@ -82,7 +82,8 @@ export function act(canvas, found) {
   const { place, data } = canvas;
   const { part, where, stage, strip, word } = found;
   const layer = found.layer ?? findSpine(canvas, part);
-  if (strip) canvas.go({ strip: place.strip ? null : strip });
+  if (strip && place.level === "pass") canvas.go({ level: "layer", layer: 0, strip });
+  else if (strip) canvas.go({ strip: place.strip ? null : strip });
   else if (layer !== null && layer !== undefined) canvas.go({
     level: place.level === "pass" ? "layer" : place.level, layer,
   });

@@ -8,7 +8,7 @@ import { clamp } from "../shared/clamp.js";
 import { writeAmount } from "../shared/numbers.js";
 import { headBoxes, isSeen, seenRows } from "./cells.js";
 import { fit, measure } from "./letters.js";
-import { findStrip, stageOf, tellColumns } from "./parts.js";
+import { findStrip, opensLayer, stageOf, tellColumns } from "./parts.js";
 import { STOP } from "./place.js";
 import { heading } from "./sizes.js";
 import { cut } from "./sketch.js";
@@ -84,7 +84,7 @@ function titlePart(canvas, sketch, part, box, opacity) {
   const lines = breakTitle(names, room);
   const paint = { size: 13.5, bold: true, fill: `var(--bvc-${stage.kind})`, opacity };
   lines.forEach((words, i) => sketch.text(`title ${part} ${i}`, box.x, y + i * line, words, paint));
-  if (level === "layer" && !stop && findStrip(canvas, part)) underlineTitle(canvas, sketch, part, box, lines);
+  if (opensLayer(canvas, part) || (level === "layer" && !stop && findStrip(canvas, part))) underlineTitle(canvas, sketch, part, box, lines);
   if (part === "matrix" || (part === "embedding" && box.w < 70)) return;
   const more = part === "weights" ? "rows ask, columns answer · click a head" : tellColumns(canvas, stage, box.w);
   const text = [more, more.replace(/ of .*| numbers/, "")].find((words) => measure(words, 12) <= room);

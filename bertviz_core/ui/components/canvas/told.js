@@ -6,13 +6,13 @@
 import { writeAmount, writeCount, writeNumber, writePercent } from "../shared/numbers.js";
 import { readValue } from "./data.js";
 import { escapeHtml } from "./html.js";
-import { namePart, stageOf } from "./parts.js";
+import { stageOf } from "./parts.js";
 import { wordOf } from "./words.js";
 
 // What happens where the title of a strip is pressed.
-/** @param {Canvas} canvas @param {string} strip @param {string} press */
-function tellStrip(canvas, strip, press) {
-  const stage = stageOf(canvas, namePart(canvas, strip).part) ?? canvas.stages.get(strip);
+/** @param {Canvas} canvas @param {Target} target @param {string} press */
+function tellStrip(canvas, { part, strip = "" }, press) {
+  const stage = stageOf(canvas, part) ?? canvas.stages.get(strip);
   if (!stage) return "";
   const { title, total } = stage;
   if (canvas.place.strip) return `${title}: all ${writeAmount(total, "number")} of each token. ${press}: back.`;
@@ -21,9 +21,10 @@ function tellStrip(canvas, strip, press) {
 
 // What stands under the pointer where that is no cell.
 /** @param {Canvas} canvas @param {Target} target */
-export function tellPart(canvas, { part, layer, where, word, strip }) {
+export function tellPart(canvas, target) {
+  const { part, layer, where, word, strip } = target;
   const { data, stages } = canvas;
-  if (strip) return tellStrip(canvas, strip, "Click");
+  if (strip) return tellStrip(canvas, target, "Click");
   const best = part === "words" && where ? wordOf(canvas, { where, word }) : undefined;
   if (best && where) {
     const [said, at] = [best.word, data.tokens[where.row]?.text ?? canvas.place.token].map(escapeHtml);
@@ -64,7 +65,7 @@ function tellWords({ top, best }, token, row, word) {
 export function describe(canvas, { part, stage, layer, where, word, strip }) {
   const { data } = canvas;
   const token = data.tokens[where.row].text;
-  if (strip) return tellStrip(canvas, strip, "Enter");
+  if (strip) return tellStrip(canvas, { part, strip }, "Enter");
   if (part === "words" && data.words) return `${tellWords(data.words, token, where.row, word)}, Enter: the story`;
   if (part === "weights") return `Head ${where.head} of layer ${canvas.place.layer}, Enter opens it`;
   if (layer !== undefined) return `Layer ${layer}, Enter opens it`;
