@@ -56,7 +56,7 @@ def sums(s: Scene) -> Truth:
     return Truth(
         told=apart,
         tables=[{**columns, f"0 to {end:.2f}": [""] * len(shown)}],
-        rows=[s.trace.tokens[i] for i in shown],
+        rows=[s.apart[i] for i in shown],
         spans=[(shown[0], shown[-1])],
         may=[len(s.real)],
     )
