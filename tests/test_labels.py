@@ -16,7 +16,6 @@ from bertviz_core.figures.base import to_plotly
 from bertviz_core.figures.heatmap import Side
 from bertviz_core.figures.texts import LONGEST_TICK, Rich, bold, escape
 from bertviz_core.formula.texts import name_token, spell_controls
-from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.cell_names import name_index
 from bertviz_core.ui.walk import card
 from tests import test_figures, test_vector_figures
@@ -150,7 +149,6 @@ def test_outside_of_sentences_a_token_that_stands_twice_has_its_position_in_fron
         "[CLS]", "when", "in", "rome", ",", "5 do", "as", "the", "[MASK]", "9 do", ".", "[SEP]"
     ]  # fmt: skip
     assert [card.name_place(rome, "key", i) for i in (3, 5, 9)] == ["rome", "5 do", "9 do"]
-    assert style.render_token_name(rome, 9) == '<button data-token="9">9 do</button>'
     many = bv.run(bundled, "when in rome " * 12)
     assert tell_tokens_apart(many, range(2, 4)) == [f"{i} {many.tokens[i]}" for i in (2, 3)]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from bertviz_core.analysis.labels import list_looks, name_token_short
+from bertviz_core.analysis.labels import list_looks
 from bertviz_core.figures.base import MONOSPACE, SANS
 from bertviz_core.figures.palette import Palette, choose_palette
 from bertviz_core.formula.nodes import Symbol
@@ -84,9 +84,9 @@ def render_token(trace: Trace, i: int, *kinds: str, does: str = "", before: str 
     return f'<button class="{classes}" {does}>{inside}</button>' if does else f'<span class="{classes}">{inside}</span>'
 
 
-def render_token_name(trace: Trace, i: int) -> str:
+def render_token_name(i: int, name: str) -> str:
     """A token beside its own numbers: a click chooses it."""
-    return f'<button data-token="{i}">{escape(name_token_short(trace, i))}</button>'
+    return f'<button data-token="{i}">{escape(name)}</button>'
 
 
 def render_answer(rows: Sequence[tuple[str, float]], color: str) -> str:

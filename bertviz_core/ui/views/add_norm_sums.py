@@ -12,7 +12,7 @@ import streamlit as st
 
 from bertviz_core.analysis.add_norm import ATTENTION, SHOWN, SUBLAYERS, Sums, adds_input, measure_sums, name_direction
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, say
-from bertviz_core.analysis.labels import label_tokens
+from bertviz_core.analysis.labels import label_tokens, name_token_short
 from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.triangle import draw_triangle
 from bertviz_core.formula.address import Address
@@ -234,7 +234,7 @@ def _render_row(view: View, i: int, lengths: Sequence[str], angle: float) -> str
     """A token's row. lengths: of what it was, of what is added, and of the sum, as they are written."""
     dial = f'<i class="bv-dial" style="--turn:{-angle:.1f}deg"></i>' if math.isfinite(angle) else ""
     inside = ("", *lengths, f"{format_degrees(angle)}{dial}")
-    name = style.render_token_name(view.trace, i)
+    name = style.render_token_name(i, name_token_short(view.trace, i))
     here = "bv-here" if i == view.chosen.token else ""
     return table_html.write_row(name, table_html.write_cells(inside), here)
 

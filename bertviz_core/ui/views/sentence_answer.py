@@ -153,7 +153,7 @@ def _render_spot(view: View, i: int, best: Span, end: float) -> str:
         _render_bar(bound.enter("probs").fix(**{name: i}), float(view.trace[bound.enter("probs")][i]), end, name)
         for bound, name in ((START, "start"), (END, "end"))
     )
-    token = style.render_token_name(view.trace, i)
+    token = style.render_token_name(i, view.trace.tokens[i])
     return f'<div class="bv-spot{kinds}">{above}{token}{below}</div>'
 
 
