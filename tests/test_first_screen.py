@@ -4,7 +4,7 @@ import pytest
 
 from bertviz_core.ui.components.selectors import expand
 from tests.browser import PHONE, WIDE, visit
-from tests.often import often, seldom
+from tests.often import often
 from tests.test_phones import HEIGHT
 
 pytestmark = pytest.mark.slow
@@ -113,14 +113,3 @@ def test_numbers_stand_in_the_cells_of_grids_where_they_have_room(chromium, serv
         app.find(':--plot .annotation[data-index="5"]').first.wait_for(state="attached")
         spare = app.page.evaluate(IN_CELLS)
         assert min(spare) >= 0 and (len(spare) > 15) is all_seen
-
-
-@pytest.mark.parametrize("page", ["query_key_value", seldom("attention_output")])
-def test_a_headline_has_two_lines_on_a_phone_and_all_of_it_once_it_is_touched(chromium, server, page):
-    with visit(chromium, server, PHONE) as app:
-        app.open(page)
-        title = app.find(".st-key-headline h1")
-        line = float(title.evaluate("e => getComputedStyle(e).lineHeight").removesuffix("px"))
-        assert title.bounding_box()["height"] <= 2 * line
-        title.hover()
-        assert title.evaluate("e => e.scrollHeight <= e.clientHeight")

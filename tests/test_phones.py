@@ -71,3 +71,37 @@ def test_stages_of_the_ladder_stand_beside_the_names_that_stay_and_half_of_an_ea
             " e.querySelector('b').getBoundingClientRect().bottom]"
         )
         assert share <= bar
+
+
+# The lines of the headline but for its question, which stands above it, and how much of its words is out of sight.
+LINES = """title => {
+    const high = parseFloat(getComputedStyle(title).lineHeight), asks = title.querySelector('em');
+    return [(title.getBoundingClientRect().height - (asks?.getBoundingClientRect().height ?? 0)) / high,
+        title.scrollHeight - title.clientHeight];
+}"""
+LONG = ["embeddings", "documents", "training"]
+
+
+@pytest.mark.parametrize("page", often(["query_key_value", "attention_output", *LONG], ["embeddings"], str))
+def test_a_headline_has_two_lines_and_what_happens_there_stands_behind_the_name(chromium, server, page):
+    with visit(chromium, server, PHONE, touch=True) as app:
+        app.open(page)
+        lines, cut = app.find(".st-key-headline h1").evaluate(LINES)
+        assert 1 <= lines <= 2 and cut <= 0
+        told = app.find(".st-key-headline p")
+        assert told.evaluate("e => getComputedStyle(e).fontSize") == "0px"
+        told.locator("strong").tap()
+        app.page.wait_for_function(
+            "() => parseFloat(getComputedStyle(document.querySelector('.st-key-headline p')).fontSize) >= 14"
+        )
+        assert told.evaluate("e => e.scrollHeight <= e.clientHeight")
+
+
+def test_one_row_of_the_bar_stays_as_the_page_is_scrolled(chromium, server):
+    with visit(chromium, server, PHONE) as app:
+        app.open("attention")
+        app.find(":--main").evaluate("e => e.scrollTo(0, 600)")
+        app.page.wait_for_function("() => document.querySelector('.st-key-bar').getBoundingClientRect().bottom < 48")
+        top = "e => e.getBoundingClientRect().top"
+        assert app.page.get_by_role("button", name="What if", exact=True).evaluate(top) >= 0
+        assert app.page.locator(".bv-chips").evaluate(top) < 0

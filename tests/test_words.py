@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from bertviz_core.documents.glossary import GLOSSARY
-from bertviz_core.ui.frame.words import explain_words
+from bertviz_core.ui.frame.words import explain_words, set_question_apart
 
 ROOT = Path(__file__).parents[1]
 
@@ -118,3 +118,10 @@ def test_a_rank_correlation_is_explained_where_it_is_read(file):
 def test_the_residual_by_itself_and_what_is_made_with_it_are_told_apart():
     told = explain_words("the residual, one token at a time; the residual connection; the residual sum")
     assert [told.count(f">{word}<") for word in ("residual", "residual connection", "residual sum")] == [1, 1, 1]
+
+
+def test_the_question_of_a_long_headline_is_set_apart():
+    answer = "layer **5**, head 5, and after that **layer 4**, where every other head is of less use to it"
+    assert set_question_apart(f"Which head is it? {answer}") == f"*Which head is it?* {answer}"
+    assert set_question_apart("Which head is it? **Head 5**") == "Which head is it? **Head 5**"
+    assert set_question_apart(answer) == answer

@@ -13,9 +13,9 @@ from bertviz_core.formula.numbers import format_percent
 
 _HEIGHT = 222
 _WIDE = 0.06  # of a column whose name and tiles are written on it; that of others stands beside the chart
-_LINE = 12  # letters of a line there, and in a column that is not broad
+_LINE = 11  # letters of a line there, and in a column that is not broad
 _BROAD = 0.4  # of a column whose tiles have room for both numbers
-_TOP = 40  # pixels above the tiles, for the columns' names and shares in two lines
+_TOP = 56  # pixels above the tiles, for the columns' names and shares in three lines
 _HIGH = 0.05  # of a tile with a text on it
 _FILL = "4D"  # how opaque a tile's colour is, so that the text on it can be read
 
@@ -44,6 +44,7 @@ def draw_areas(columns: Mapping[str, Mapping[str, int]], inks: Mapping[str, str]
         range=[0, 1],
         side="top",
         tickmode="array",
+        tickangle=0,
         zeroline=False,
         tickvals=[(start + size / 2) / whole for _, start, size in named],
         ticktext=[_break(*wrap(name, _LINE), format_percent(size / whole)) for name, _, size in named],

@@ -167,6 +167,7 @@ def _draw_side(side: Side, words: Sequence[str], axis: str, colors: Palette, col
         "text": side.told,
         "textposition": "outside",
         "textangle": 0,
+        "constraintext": "none",
         "textfont": set_font(colors.text),
         "cliponaxis": False,
         "customdata": list(words),

@@ -26,7 +26,8 @@ from bertviz_core.formula.numbers import format_short
 from bertviz_core.formula.steps import ATTENTION
 
 _ROW, _TOP, _BOTTOM = 24, 24, 20
-_SAID, _SMALL = 0.4, 10  # of the largest head: whose number stands in its cell; pixels of that number
+_SAID = 0.4  # of the largest head: whose number stands in its cell
+_FONT = {"family": SANS}  # three letters of it have room in a cell of a phone
 _WRITTEN, _TICKED = (
     12,
     32,
@@ -123,7 +124,7 @@ def _write_name(name: str, colors: Palette, x: float = 0, **place: Any) -> Spec:
 def _write_numbers(heads: np.ndarray, end: float, colors: Palette) -> list[Spec]:
     """The numbers of the largest heads, in their cells."""
     return [
-        write_text(_write_narrow(x), head, layer, set_font(tint_cell(x / end, ATTENTION, colors).ink, _SMALL))
+        write_text(_write_narrow(x), head, layer, {**set_font(tint_cell(x / end, ATTENTION, colors).ink), **_FONT})
         for (layer, head), x in np.ndenumerate(heads)
         if abs(x) >= _SAID * end and heads.shape[1] <= _WRITTEN
     ]

@@ -57,7 +57,7 @@ from bertviz_core.ui.frame.told import forget_teller
 from bertviz_core.ui.frame.view import Outcome, View
 from bertviz_core.ui.frame.what_if import read_shown, run_changes
 from bertviz_core.ui.frame.with_field import show_with
-from bertviz_core.ui.frame.words import render_text
+from bertviz_core.ui.frame.words import render_text, set_question_apart
 
 _early = load_component("early")
 _LONGEST_TOLD = 80  # characters of what stands in for what was typed
@@ -250,7 +250,8 @@ def open_page(
         asked = None if covered else ask(view)
 
         def show_headline(_: object = None) -> None:
-            st.title(str(write_headline(view)) if write_headline and not covered else info.title, anchor=False)
+            told = set_question_apart(str(write_headline(view))) if write_headline and not covered else info.title
+            st.title(told, anchor=False)
 
         if asked is None:
             show_headline()

@@ -18,6 +18,16 @@ _NAMES = "|".join(re.escape(form) for form in sorted(_FORMS, key=len, reverse=Tr
 _WORD = re.compile(rf"(?<![\w-])({_NAMES})(?![\w-])", re.IGNORECASE)
 # Code, formulas, escaped signs, and what is quoted, which are tokens and texts of a user's, stay as they are.
 _LITERAL = re.compile(r"(`[^`]*`|\$[^$]*\$|“[^”]*”|\\.)")
+_QUESTION = re.compile(r"[^?*]+\?(?= )")
+_TWO_LINES = 90  # characters that a phone shows of a headline in two lines
+
+
+def set_question_apart(headline: str) -> str:
+    """A headline as Markdown: the question of one that is too long for two lines of a phone is emphasized, since it
+    stands in a line of its own there."""
+    if len(headline.replace("*", "").replace("\\", "")) <= _TWO_LINES:
+        return headline
+    return _QUESTION.sub(r"*\g<0>*", headline, count=1) if _QUESTION.match(headline) else headline
 
 
 def show_text(text: str) -> None:

@@ -31,7 +31,8 @@ from bertviz_core.ui.panels.panel import choose_cell, format_shape
 
 _KINDS = {"all": "All", "steps": "Steps", "parameters": "Parameters", "inputs": "Inputs", "axes": "Axes"}
 _SOURCES = f"{len(DOCUMENTS)} documents and {len(SOURCES) - len(DOCUMENTS)} code bases"
-_MAP = 218  # pixels: the height of the map of who names what
+_MAP = 228  # pixels: the height of the map of who names what
+_SLANT = [0, -40]  # degrees: of the sources' names, where they have room beside each other, and where they have not
 _FORMULAS = "formulas"
 _WHERE = {_FORMULAS: "In formulas", "code": "In code"}
 _NAMED = {_FORMULAS: IN_FORMULAS, "code": IN_CODE}  # the sources
@@ -96,7 +97,11 @@ def show_coverage(view: View) -> Derived:
         texts=[[str(count) for count in row] for row in counts],
     )
     told = {**chart.traces[0], "showscale": False}  # each cell says its share
-    layout = {**chart.layout, "margin": {**chart.layout["margin"], "t": 4, "b": 4}}
+    layout = {
+        **chart.layout,
+        "margin": {**chart.layout["margin"], "t": 4, "b": 4},
+        "xaxis": {**chart.layout["xaxis"], "autotickangles": _SLANT},
+    }
     return Derived(
         "names-shares",
         "Who names what",
