@@ -11,6 +11,8 @@ from bertviz_core.figures.add_norm import Strip, draw_aligned
 from bertviz_core.figures.feed_forward import draw_neurons, draw_parts
 from bertviz_core.figures.palette import PALETTES
 from bertviz_core.figures.resemblance import draw_resemblance
+from bertviz_core.figures.strips import Strip as Enlarged
+from bertviz_core.figures.strips import draw_enlarged_strips
 from bertviz_core.figures.triangle import draw_triangle
 from bertviz_core.formula.numbers import format_degrees
 from bertviz_core.ui.views.add_norm_sums import Ink, _draw_bars, name_direction
@@ -102,6 +104,16 @@ def test_aligned_strips_write_the_chosen_numbers_and_offer_each_its_own_cells():
     bands = [shape for shape in chart.layout["shapes"] if shape.get("yref") == "y"]
     assert [(band["y0"], band["y1"]) for band in bands] == [(-0.5, 1.5)]
     assert chart.layout["yaxis2"]["range"][0] == 0.0
+
+
+def test_the_numbers_over_enlarged_cells_say_that_they_are_components():
+    """Beside them, over the names of the rows."""
+    layout = draw_enlarged_strips(
+        [Enlarged("word", MATRIX[0], 1.0, "a[hidden={x}]", "embedding")], range(5), 2, LIGHT
+    ).layout
+    (said,) = (each for each in layout["annotations"] if each["text"] == "component")
+    assert (said["xanchor"], said["x"], said["y"]) == ("right", 0, layout["yaxis2"]["domain"][1])
+    assert said["yanchor"] == "bottom" and said["yshift"] >= 0
 
 
 def test_a_circles_area_is_the_length_that_its_neuron_writes():

@@ -71,7 +71,7 @@ def draw_enlarged_strips(strips: Sequence[Strip], shown: range, chosen: int, col
         right=_LENGTH,
         bottom=6,
         shapes=[*rings, *_lead_down((shown.start / width, shown.stop / width), above, below + 20 / high, colors)],
-        annotations=_write_lengths(strips, colors),
+        annotations=[*_write_lengths(strips, colors), _name_enlarged(below, colors)],
         xaxis=set_axis(colors, anchor="y", side="top", showticklabels=False, range=[-0.5, width - 0.5]),
         yaxis={**rows, "domain": [above, 1.0]},
         xaxis2=_set_enlarged(shown, colors),
@@ -83,6 +83,13 @@ def _set_enlarged(shown: range, colors: Palette) -> Spec:
     """The axis of the enlarged components, every one named."""
     ticks = {"tickvals": list(shown), "ticktext": list(map(str, shown)), "tickangle": 0, "ticklabelstandoff": _RINGED}
     return set_axis(colors, anchor="y2", side="top", **ticks, range=[shown.start - 0.5, shown.stop - 0.5])
+
+
+def _name_enlarged(top: float, colors: Palette) -> Spec:
+    """What the numbers over the enlarged cells count, above the names of the rows. top: of the cells, in the paper."""
+    font = {"size": 12, "color": colors.faint}
+    beside = {"xref": "paper", "xanchor": "right", "xshift": -4}
+    return write_text("component", 0, top, font, yref="paper", yanchor="bottom", yshift=_RINGED - 3, **beside)
 
 
 def _write_lengths(strips: Sequence[Strip], colors: Palette) -> list[Spec]:
