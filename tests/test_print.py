@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 WEIGHT = "encoder.layer.2.attention.self.probs[head=0,query=8,key=5]"
 MARGIN = 10  # millimetres at a sheet's sides
 # What writes the foot may be the last part of a page that comes.
-READY = "dispatchEvent(new Event('beforeprint')) && document.querySelector('#bv-foot')"
+READY = "() => dispatchEvent(new Event('beforeprint')) && document.querySelector('#bv-foot')"
 FOOT = "document.querySelector('#bv-foot').textContent.match(/margin-bottom: ([\\d.]+)mm/)[1]"
 SHEETS = {"portrait": {"width": 718, "height": 1046}, "landscape": {"width": 1046, "height": 718}}
 # What sticks out of the sheet, whether columns stand beside each other, and what of the drawer is cut.
