@@ -26,7 +26,7 @@ from bertviz_core.analysis.carried import (
 )
 from bertviz_core.analysis.frames import list_places, stack_frames
 from bertviz_core.analysis.gradients import MOST_STEPS, STEPS, integrate_gradients
-from bertviz_core.analysis.hiding import hide_token
+from bertviz_core.analysis.hiding import read_hidden
 from bertviz_core.analysis.layers import average_attention, roll_out_attention
 from bertviz_core.analysis.targets import find_reader
 from bertviz_core.analysis.value_weighted import Readings, read_attention
@@ -190,9 +190,9 @@ def attribute_hiding(trace: Trace, question: Question) -> Attribution:
 
     NaN where [MASK] stands already, and for padding.
     """
-    before, parts = read_measure(trace, question), np.full(len(trace.encoding), np.nan)
-    for i in list_unhidden(trace):
-        parts[i] = before - read_measure(hide_token(trace, i), question)
+    parts = np.full(len(trace.encoding), np.nan)
+    for _, found in hide_measures(trace, question, list_unhidden(trace)):
+        parts[list(found)] = read_measure(trace, question) - np.array([*found.values()])
     return _answer(trace, question, "hiding", parts)
 
 
@@ -204,9 +204,14 @@ def hide_measures(
     A token that cannot be hidden has none.
     """
     found: dict[int, float] = {}
+    shares = _find_asked(trace, question)
+    cells = [shares] if shares else [*question.weights]
     for done, i in enumerate(positions, 1):
         with suppress(InputError):
-            found[i] = read_measure(hide_token(trace, i), question)
+            there = read_hidden(trace, cells, i)
+            number = np.log(there[0]) if shares else np.dot([*question.weights.values()], there)
+            if np.isfinite(number):
+                found[i] = float(number)
         yield done / len(positions), dict(found)
 
 
@@ -217,8 +222,12 @@ def list_unhidden(trace: Trace) -> list[int]:
 
 def read_measure(trace: Trace, question: Question) -> float:
     """What hiding is measured by: the logarithm of the number's share in its softmax, where it has one."""
-    shares = None if question.against else find_shares(trace, question.target)
+    shares = _find_asked(trace, question)
     return question.read(trace) if shares is None else float(np.log(trace.recomputed(shares)))
+
+
+def _find_asked(trace: Trace, question: Question) -> Address | None:
+    return None if question.against else find_shares(trace, question.target)
 
 
 def find_shares(trace: Trace, target: Address) -> Address | None:

@@ -94,43 +94,32 @@ def list_hideable(trace: Trace) -> tuple[int, ...]:
     return tuple(i for i in trace.model.tokenizer.maskable(trace.encoding) if i in real)
 
 
-def measure_hidden(trace: Trace, number: Address, position: int) -> float | None:
-    """A number of the pass, were the token at this position hidden; None where that pass cannot be had.
+def read_hidden(trace: Trace, cells: Sequence[Address], position: int) -> np.ndarray:
+    """(cell,) numbers of the pass, were the token at this position hidden. Of several tokens the passes are run at
+    once, and remembered. Raises InputError where the checkpoint has no mask token."""
+    places = trace.encoding.real
+    blocks = (places[block.start : block.stop] for block in list_blocks(len(places), len(trace.tokens)))
+    block = next((block for block in blocks if position in block), [position])
 
-    The very number that `hide_each` finds.
-    """
+    def run() -> np.ndarray:
+        return lock(run_stacked(trace, _IDS.path, _hide(trace, block), cells))
+
+    found = remember_apart(trace, f"{' '.join(map(str, cells))} with each of tokens {block} hidden", run)
+    return found[block.index(position)]
+
+
+def measure_hidden(trace: Trace, number: Address, position: int) -> float | None:
+    """A number of the pass, were the token at this position hidden; None where that pass cannot be had."""
     try:
-        block = next((block for block in _list_blocks(trace) if position in block), None)
-        if block is None:
-            return float(hide_token(trace, position).recomputed(number))
-        found = float(_hide_block(trace, number, block)[block.index(position)])
+        found = float(read_hidden(trace, [number], position)[0])
     except InputError:
         return None
     return found if np.isfinite(found) else None
 
 
 def hide_each(trace: Trace, number: Address, positions: Sequence[int]) -> Generator[tuple[float, Hidden]]:
-    """A number of the pass with each of these tokens hidden in turn; what is known after each block of passes that are
-    run at once."""
+    """A number of the pass with each of these tokens hidden in turn; what is known after each."""
     found: dict[int, float | None] = {}
-    wanted, blocks = set(positions), _list_blocks(trace)
-    others = [(position,) for position in positions if not any(position in block for block in blocks)]
-    for block in [*blocks, *others]:
-        if here := [position for position in block if position in wanted]:
-            found |= {position: measure_hidden(trace, number, position) for position in here}
-            yield len(found) / len(wanted), dict(found)
-
-
-def _list_blocks(trace: Trace) -> list[tuple[int, ...]]:
-    """The positions that can be hidden, those together whose passes are run at once."""
-    places = list_hideable(trace)
-    return [places[block.start : block.stop] for block in list_blocks(len(places), len(trace.tokens))]
-
-
-def _hide_block(trace: Trace, number: Address, block: Sequence[int]) -> np.ndarray:
-    """(position,) a number of the pass with the token at each of these positions hidden. Remembered."""
-
-    def run() -> np.ndarray:
-        return lock(run_stacked(trace, _IDS.path, _hide(trace, block), [number])[:, 0])
-
-    return remember_apart(trace, f"{number} with each of tokens {block} hidden", run)
+    for position in positions:
+        found[position] = measure_hidden(trace, number, position)
+        yield len(found) / len(positions), dict(found)
