@@ -98,3 +98,11 @@ def test_no_bar_of_the_story_lies_behind_its_number(phone):
         "all => all.map(e => getComputedStyle(e)).map(e => parseFloat(e.paddingRight) - parseFloat(e.backgroundSize))"
     )
     assert len(rooms) > 20 and min(rooms) > 4
+
+
+@pytest.mark.parametrize("page", ["playground", "training"])
+def test_a_long_page_is_three_screens_and_none_of_its_tables_is_cut(phone, page):
+    phone.open(page)
+    assert phone.page.evaluate(HIGH) <= SCREENS * PHONE["height"]
+    wide = "all => all.filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1).length"
+    assert phone.find(":--main .bv-table").evaluate_all(wide) == 0
