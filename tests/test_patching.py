@@ -7,6 +7,7 @@ from transformers import BertForPreTraining
 
 import bertviz_core as bv
 from bertviz_core.analysis import patching
+from bertviz_core.formula.address import Address, read_address
 from bertviz_core.tracing.changes import make_overrides
 from bertviz_core.tracing.matching import match_tokens, read_pairs, write_pairs
 from bertviz_core.tracing.rewrites import Rule
@@ -228,6 +229,18 @@ def test_what_the_passes_before_changed_stays_changed_in_a_stack(passes):
     stacked = run_stacked(changed, where.path, [puts, ()], cell.cells)
     both = changed.with_changes({where: patching.take(source, pairs, rule)})
     np.testing.assert_allclose(stacked[:, 0], [cell.read(both), cell.read(changed)], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("put", ["decoder[token=5,vocab=7]", "decoder", "probs[token=5,vocab=7]"])
+def test_numbers_put_into_the_answers_stay_there_in_a_stack(passes, put):
+    changed = passes[1].with_changes({f"cls.predictions.{put}": 0.25})
+    cells = [Address("cls.predictions.probs").fix(token=5, vocab=i) for i in (7, 9)]
+    where = "encoder.layer.1.output.LayerNorm[token=5]"
+    puts = patching.make_overrides(changed.layout, changed.encoding, read_address(where), 0.5)
+    both = changed.with_changes({where: 0.5})
+    found = run_stacked(changed, read_address(where).path, [puts, ()], cells)
+    np.testing.assert_allclose(found, [[float(one[cell]) for cell in cells] for one in (both, changed)], atol=1e-12)
+    assert put == "decoder" or (found[0] != found[1]).any()
 
 
 @pytest.mark.parametrize(
