@@ -14,6 +14,12 @@ view = open_page(
 parameters.show_sizes(view)
 tensor, window = parameters.choose_tensor(view)
 parameters_values.show_numbers(view, tensor, window, partial(parameters.show_names, view, tensor))
+if parameters.has_card(view):
+    with fold(
+        "card", "**Where these numbers come from** · who trained the model, on what, and what it is bad at"
+    ) as opened:
+        if opened:
+            parameters.show_card()
 with fold("sizes", "**Distribution of its values** · mean, spread, extremes") as opened:
     if opened:
         parameters_values.show_sizes(view, tensor)

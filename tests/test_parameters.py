@@ -1,11 +1,13 @@
 """The checkpoint as data: every tensor once, counted right; histograms, blocks and summaries against plain sums."""
 
 import math
+from pathlib import Path
 from statistics import fmean
 
 import numpy as np
 import pytest
 from safetensors import safe_open
+from streamlit.testing.v1 import AppTest
 
 from bertviz_core.analysis import parameters as analysis
 from bertviz_core.checkpoint.hub import locate
@@ -198,3 +200,17 @@ def test_kinds_add_up_to_their_groups(model):
     tensors = analysis.list_tensors(model)
     sums = {group: sum(kinds.values()) for group, kinds in analysis.count_kinds(tensors).items()}
     assert sums == analysis.count_groups(tensors)
+
+
+def test_who_asks_where_the_numbers_come_from_reads_the_bundled_models_card(model):
+    told = {}
+    for name in ("bundled", model.name):
+        at = AppTest.from_file(str(Path(__file__).parent.parent / "app.py"), default_timeout=60)
+        at.query_params.update({"model": str(name), "open": "card"})
+        at.switch_page("pages/parameters.py").run()
+        assert not at.exception and not at.error
+        told[name] = [each.value for each in at.markdown if "all-MiniLM-L6-v2" in each.value]
+    (card,) = told["bundled"]
+    assert "Licence: Apache-2.0" in card and "AdamW" in card
+    assert "](" not in card and "training.json" in card, "no link to a file that is not served"
+    assert not told[model.name]

@@ -105,6 +105,11 @@ def find_folder(name: str) -> Path | None:
         return None
 
 
+def read_card() -> str:
+    """What the bundled model was trained on and how, and what it is bad at, as Markdown."""
+    return (BUNDLED_FOLDER / "MODEL_CARD.md").read_text(encoding="utf-8")
+
+
 def _find_cached(name: str, revision: str | None) -> Located | None:
     wanted = list[str](_FILES)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -11,6 +12,7 @@ import streamlit as st
 from bertviz_core.analysis import parameters as analysis
 from bertviz_core.analysis.claims import Claim, Part, Said, say
 from bertviz_core.analysis.parameters import Tensor
+from bertviz_core.checkpoint.hub import BUNDLED, read_card
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.documents.names import OF_DOCUMENTS, find_names
 from bertviz_core.figures.areas import draw_areas
@@ -44,6 +46,7 @@ _INKS = {
     "into the neurons": "ffn",
     "out of the neurons": "ffn",
 }  # kinds of vector whose colour a tile has
+_BESIDE = re.compile(r"\[([^\]]+)\]\((?!https?:)[^)]*\)")
 _STYLE = read_css(Path(__file__).with_name("parameters.css"))
 
 
@@ -217,6 +220,17 @@ def show_table(view: View) -> None:
         "Click at the left of a row to show that tensor above. The last columns: its name in each document. A "
         "weight is written as (in, out): one row per input, one column per output."
     )
+
+
+def has_card(view: View) -> bool:
+    """Whether it is known who trained the model, and on what: of the bundled one it is."""
+    return view.trace.model.name == BUNDLED
+
+
+def show_card() -> None:
+    """The model's card, without its title and what links to files beside it."""
+    _, _, text = read_card().partition("\n")
+    st.markdown(_BESIDE.sub(r"\1", text))
 
 
 def _take(addresses: Sequence[str]) -> None:
