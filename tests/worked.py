@@ -134,7 +134,7 @@ def calculate(member: str) -> Rounded:
 def find_chains(formula: str) -> list[Chain]:
     """The chains of a formula that end in a number; those in letters alone define something."""
     broken = _BROKEN.match(formula.strip())
-    text = broken[1].replace(r" \\[4pt] &= ", " = ") if broken else formula
+    text = re.sub(r" \\\\\[\d+pt\] &= ", " = ", broken[1]) if broken else formula
     chains = [Chain(tuple(split_members(part))) for part in _SEPARATE.split(text)]
     return [chain for chain in chains if chain.counts]
 
