@@ -22,7 +22,7 @@ from bertviz_core.analysis.ablation import (
 )
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.changes import take_changes
-from bertviz_core.tracing.stacked import list_blocks
+from bertviz_core.tracing.stacked import FEW, list_blocks
 from bertviz_core.ui.panels.head_maps import read_heads
 from bertviz_core.ui.views.heads_ablation import ask_worth, measure_worth
 from bertviz_core.ui.views.heads_worth import list_marks
@@ -59,7 +59,8 @@ def test_every_head_zeroed_gives_what_hugging_face_gives(trace):
     token, word = 3, int(trace["cls.predictions.probs[token=3]"].argmax())
     words = (word, 5)
     every = list(zero_heads(trace, [Address("cls.predictions.probs").fix(token=token, vocab=word) for word in words]))
-    assert [done for done, _ in every] == [0.5, 1]
+    blocks = [len(block) for block in reversed(list_blocks(HEADS, len(trace.tokens), FEW))] * LAYERS
+    assert [done for done, _ in every] == pytest.approx(np.cumsum(blocks) / (LAYERS * HEADS))
     found = every[-1][1]
     np.testing.assert_allclose(found.values, trace["cls.predictions.probs"][token, list(words)], atol=1e-12)
     for which, word in enumerate(words):
@@ -72,8 +73,9 @@ def test_every_head_zeroed_gives_what_hugging_face_gives(trace):
 def test_the_last_layer_goes_first_and_what_was_told_before_stays_as_it_was(trace):
     steps = zero_heads(trace, list(list_outcomes(trace, 2, 1).values()))
     first, second = next(steps)[1], next(steps)[1]
-    assert np.isfinite(first.without[:, 1]).all() and np.isnan(first.without[:, 0]).all()
-    assert np.isfinite(second.without).all()
+    known = list_blocks(HEADS, len(trace.tokens), FEW)[-1].start
+    assert np.isfinite(first.without[:, 1, known:]).all() and np.isnan(first.without[:, 0]).all()
+    assert np.isfinite(second.without).sum() > np.isfinite(first.without).sum()
     with pytest.raises(ValueError, match="read-only"):
         first.without[:] = 0
 
@@ -97,10 +99,10 @@ def test_a_head_that_hands_on_nothing_changes_no_bit_and_one_alone_is_told_the_v
 
 
 def test_a_long_text_has_its_heads_zeroed_in_blocks(trace, monkeypatch):
-    monkeypatch.setattr("bertviz_core.tracing.stacked._ROWS", 2 * len(trace.tokens))
+    monkeypatch.setattr("bertviz_core.analysis.ablation.FEW", most := 2 * len(trace.tokens))
     cell = Address("cls.predictions.probs").fix(token=1, vocab=5)
     steps = list(zero_heads(trace, [cell]))
-    assert [*map(len, list_blocks(HEADS, len(trace.tokens)))] == [2, 1] and len(steps) == 2 * LAYERS
+    assert [*map(len, list_blocks(HEADS, len(trace.tokens), most))] == [2, 1] and len(steps) == 2 * LAYERS
     both = trace.with_changes(zero_head(0, 1))
     np.testing.assert_allclose(steps[-1][1].without[0, 0, 1], both.recomputed(cell), rtol=0, atol=1e-12)
 

@@ -19,7 +19,7 @@ from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.changes import Changes, make_overrides
 from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.remember import recall, remember, remember_apart
-from bertviz_core.tracing.stacked import list_blocks, run_stacked
+from bertviz_core.tracing.stacked import FEW, list_blocks, run_stacked
 from bertviz_core.tracing.trace import Trace
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def zero_heads(trace: Trace, addresses: Sequence[Address]) -> Generator[tuple[fl
     config, where = trace.model.config, tuple(addresses)
     values = lock(read_cells(trace, where))
     without = np.full((len(where), config.num_hidden_layers, config.num_attention_heads), np.nan)
-    blocks, done = list_blocks(config.num_attention_heads, len(trace.tokens)), 0
+    blocks, done = list_blocks(config.num_attention_heads, len(trace.tokens), FEW), 0
     for layer in reversed(range(config.num_hidden_layers)):
         for block in reversed(blocks):
             without[:, layer, block.start : block.stop] = _run_block(trace, where, layer, block)
@@ -185,7 +185,7 @@ def run_without_head(trace: Trace, addresses: Sequence[Address], layer: int, hea
     where, alone = tuple(addresses), range(head, head + 1)
     found = recall(trace, _name_block(where, layer, alone))
     if found is None:
-        blocks = list_blocks(trace.model.config.num_attention_heads, len(trace.tokens))
+        blocks = list_blocks(trace.model.config.num_attention_heads, len(trace.tokens), FEW)
         block = next(block for block in blocks if head in block)
         if recall(trace, _name_block(where, layer, block)) is not None:
             return _run_block(trace, where, layer, block)[:, head - block.start]

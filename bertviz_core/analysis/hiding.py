@@ -15,7 +15,7 @@ from bertviz_core.programs.bert import TOKEN_IDS
 from bertviz_core.tracing.changes import Override, make_overrides
 from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.remember import remember_apart
-from bertviz_core.tracing.stacked import list_blocks, run_stacked, run_stacked_rows
+from bertviz_core.tracing.stacked import FEW, list_blocks, run_stacked, run_stacked_rows
 from bertviz_core.tracing.trace import Trace
 
 _IDS = Address(TOKEN_IDS.address)
@@ -61,7 +61,7 @@ def guess_tokens(traces: Sequence[Trace], positions: Sequence[int]) -> Generator
     found: tuple[dict[int, Guess], ...] = tuple({} for _ in traces)
     done = 0
     for guesses, trace in zip(found, traces, strict=True):
-        for block in list_blocks(len(positions), len(trace.tokens)):
+        for block in list_blocks(len(positions), len(trace.tokens), FEW):
             here = positions[block.start : block.stop]
             probs = run_stacked_rows(trace, _IDS.path, _hide(trace, here), [PROBS.fix(token=i) for i in here])
             for i, row in zip(here, probs, strict=True):
@@ -98,7 +98,7 @@ def read_hidden(trace: Trace, cells: Sequence[Address], position: int) -> np.nda
     """(cell,) numbers of the pass, were the token at this position hidden. Of several tokens the passes are run at
     once, and remembered. Raises InputError where the checkpoint has no mask token."""
     places = trace.encoding.real
-    blocks = (places[block.start : block.stop] for block in list_blocks(len(places), len(trace.tokens)))
+    blocks = (places[block.start : block.stop] for block in list_blocks(len(places), len(trace.tokens), FEW))
     block = next((block for block in blocks if position in block), [position])
 
     def run() -> np.ndarray:

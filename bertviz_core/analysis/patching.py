@@ -24,6 +24,7 @@ from bertviz_core.tracing.trace import Trace
 
 EMBEDDED, RESIDUAL = "embeddings.LayerNorm", Leaf("output.LayerNorm")
 ATTENTION_OUT, FEED_FORWARD = Leaf("attention.output.dense"), Leaf("output.dense")
+_MOST = 1500  # tokens of the passes that are run at once
 LEAST = 0.01  # of two measures: what is less has no percentages
 
 Places = Where | Iterable[Where] | Mapping[Where, Where]
@@ -227,7 +228,7 @@ def _list_work(
             if row < 0:
                 continue
             columns = heads if grid == OF_HEADS else [here for here, _ in pairs]
-            for block in list_blocks(len(columns), len(target.tokens)):
+            for block in list_blocks(len(columns), len(target.tokens), _MOST):
                 yield grid, row, [columns[i] for i in block]
 
 

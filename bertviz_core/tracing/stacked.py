@@ -23,15 +23,14 @@ from bertviz_core.tracing.placing import is_by_token, place_tokens
 from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.trace import Trace
 
-_ROWS = 1500  # tokens of the passes that are run at once
-_MOST_AT_ONCE = 160
+FEW = 48  # tokens of passes that are run at once where others wait meanwhile: more save little
 Put = Sequence[Override]  # what one of the passes puts into the tensor
 _Row = tuple[Symbol, tuple[int, ...]]  # of a tensor: an index for every axis but the last
 
 
-def list_blocks(count: int, tokens: int) -> list[range]:
-    """Which of so many passes of a text are run at once: as many as soon have something to tell."""
-    at_once = max(1, min(_MOST_AT_ONCE, _ROWS // tokens))
+def list_blocks(count: int, tokens: int, most: int) -> list[range]:
+    """Which of so many passes of a text are run at once. most: tokens of all these passes."""
+    at_once = max(1, most // tokens)
     return [range(first, min(first + at_once, count)) for first in range(0, count, at_once)]
 
 
