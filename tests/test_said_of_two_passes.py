@@ -105,7 +105,7 @@ def test_of_two_blanks_the_one_that_is_looked_at_is_read_and_named(small, token)
 def test_the_one_that_ends_farthest_apart_is_said_to_be_of_the_matched(small):
     """Those that stand alone may end farther apart, as no angle is told of them."""
     said = read(open_page("compare", **{"model": small, "text": "the cat sat", "with": "the mat sat"}))
-    assert re.search(r"Farthest apart of the matched ends “|No matched token ends farther apart than “", said)
+    assert re.search(r"Farthest of the matched: “|No matched token ends farther apart than “", said)
 
 
 def test_lines_that_were_drawn_by_hand_are_not_called_equal_pieces(small):

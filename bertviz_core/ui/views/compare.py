@@ -134,7 +134,7 @@ def _tell_farthest(both: Both) -> Said:
     if not angles.any():
         return say(Claim("none apart", "All matched tokens end alike.", {}, Relation.NONE, angles))
     return say_largest(
-        ("farthest apart", "Farthest apart of the matched ends {token}, {angle}."),
+        ("farthest apart", "Farthest of the matched: {token}, {angle}."),
         ("none farther apart", "No matched token ends farther apart than {token}, {angle}."),
         parts,
         angles,
