@@ -11,6 +11,7 @@ from bertviz_core.formula.address import Address, read_address
 from bertviz_core.tracing.changes import make_overrides
 from bertviz_core.tracing.matching import match_tokens, read_pairs, write_pairs
 from bertviz_core.tracing.rewrites import Rule
+from bertviz_core.tracing.stacked import _put as put
 from bertviz_core.tracing.stacked import run_stacked
 from tests.factory import random_checkpoint
 
@@ -18,6 +19,7 @@ A, B = "The cat sat on a mat.", "The mat sat on a cat."
 LONGER = "Do the cat as the mat sat in Rome."
 LAYERS, HEADS, WIDTH = 3, 3, 8
 LOGITS = "cls.predictions.decoder"
+NORM = "encoder.layer.1.output.LayerNorm"
 TOKEN = 3
 MEASURES = {
     "logit": f"{LOGITS}[token={TOKEN},vocab=9]",
@@ -229,6 +231,17 @@ def test_what_the_passes_before_changed_stays_changed_in_a_stack(passes):
     stacked = run_stacked(changed, where.path, [puts, ()], cell.cells)
     both = changed.with_changes({where: patching.take(source, pairs, rule)})
     np.testing.assert_allclose(stacked[:, 0], [cell.read(both), cell.read(changed)], rtol=0, atol=1e-12)
+
+
+def test_a_stack_takes_no_more_threads_than_the_pass_that_it_varies(passes, monkeypatch):
+    trace, seen = passes[1], []
+    monkeypatch.setattr(
+        "bertviz_core.tracing.stacked._put", lambda *given: seen.append(torch.get_num_threads()) or put(*given)
+    )
+    puts = patching.make_overrides(trace.layout, trace.encoding, read_address(f"{NORM}[token=5]"), 0.5)
+    monkeypatch.setattr(trace, "threads", more := torch.get_num_threads() + 1)
+    run_stacked(trace, NORM, [puts], [Address("cls.seq_relationship").fix(relation=0)])
+    assert seen[-1] == more == torch.get_num_threads() + 1
 
 
 @pytest.mark.parametrize("put", ["decoder[token=5,vocab=7]", "decoder", "probs[token=5,vocab=7]"])

@@ -18,6 +18,7 @@ from bertviz_core.formula.dims import TOKEN, Dims
 from bertviz_core.formula.functions import Softmax
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.steps import Step, walk_nodes, walk_symbols
+from bertviz_core.sharing.threads import use_threads
 from bertviz_core.tracing.changes import Override
 from bertviz_core.tracing.placing import is_by_token, place_tokens
 from bertviz_core.tracing.readonly import lock
@@ -46,7 +47,7 @@ def run_stacked(trace: Trace, path: str, puts: Sequence[Put], cells: Sequence[Ad
         *row, last = (fixed[axis] for axis in symbol.axes)
         rows.setdefault((symbol, tuple(row)), []).append((which, last))
     changed, stack = _stack(trace, path, puts)
-    with torch.inference_mode():
+    with torch.inference_mode(), use_threads(trace.threads):
         for row, places in rows.items():
             if stack and stack.reaches(row[0].address):
                 found[np.ix_(changed, [which for which, _ in places])] = stack.read(row, [last for _, last in places])
@@ -60,7 +61,7 @@ def run_stacked_rows(trace: Trace, path: str, puts: Sequence[Put], rows: Sequenc
     found = np.array([trace.recomputed(row) for row in rows])
     changed, stack = _stack(trace, path, puts)
     if stack and stack.reaches(rows[0].path):
-        with torch.inference_mode():
+        with torch.inference_mode(), use_threads(trace.threads):
             tokens = [rows[i].at[TOKEN.name] for i in changed]
             found[changed] = stack.read_rows(trace.layout.located(rows[0])[0], tokens)
     return lock(found)
