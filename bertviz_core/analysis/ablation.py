@@ -64,12 +64,13 @@ def find_outcomes(trace: Trace, token: int) -> Mapping[str, Address]:
 
 def list_worked(trace: Trace, token: int) -> tuple[Address, ...]:
     """The cells that are asked of each pass without a head: these probabilities, then what their softmax is made from,
-    the scores of the likeliest words."""
+    the scores of the likeliest words. Remembered."""
     outcomes = tuple(find_outcomes(trace, token).values())
     if PROBS not in trace:
         return outcomes
     row = SCORES.fix(token=token)
-    return (*outcomes, *(row.fix(vocab=i) for i in rank_top(trace[row], _SCORES)))
+    scores = remember(trace, f"likeliest scores at {token}", lambda: tuple(rank_top(trace[row], _SCORES)))
+    return (*outcomes, *(row.fix(vocab=i) for i in scores))
 
 
 def cut_place(name: str) -> str:
