@@ -37,9 +37,15 @@ def test_at_full_strength_nothing_is_changed():
     assert scale(HEAD, STEPS) == {} and {str(rule) for rule in scale(HEAD, 3).values()} == {"scale=0.3"}
 
 
-def test_cells_of_one_row_and_of_several_are_read_as_one_by_one(rome):
-    cells = [parse(f"cls.predictions.probs[token={i},vocab={j}]") for i, j in ((8, 5), (8, 2111), (3, 7))]
-    np.testing.assert_array_equal(read_cells(rome, cells), [float(rome.recomputed(cell)) for cell in cells])
+def test_cells_of_one_row_and_of_several_are_read_as_one_by_one(rome, monkeypatch):
+    places, names = ((8, 5), (8, 2111), (3, 7)), ("decoder", "probs")
+    cells = [parse(f"cls.predictions.{name}[token={i},vocab={j}]") for name in names for i, j in places]
+    alone, asked = [float(rome.recomputed(cell)) for cell in cells], list[str]()
+    work_out = type(rome).recomputed
+    monkeypatch.setattr(type(rome), "recomputed", lambda trace, at: asked.append(str(at)) or work_out(trace, at))
+    np.testing.assert_array_equal(read_cells(rome, cells), alone)
+    # A row of logits is a product with the whole table of words, of which each of them needs one row only.
+    assert asked == [*map(str, cells[:3]), *(f"cls.predictions.probs[token={i}]" for i in (8, 3))]
 
 
 TOLD = [

@@ -14,6 +14,7 @@ from bertviz_core.analysis.predictions import PROBS, RELATIONS, SCORES
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import BertvizError, InputError
 from bertviz_core.formula.address import Address
+from bertviz_core.formula.functions import Softmax
 from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.changes import Changes, make_overrides
@@ -94,12 +95,15 @@ def drop_zeroed(trace: Trace) -> Changes:
 
 
 def read_cells(trace: Trace, addresses: Sequence[Address]) -> np.ndarray:
-    """(address,) cells in float64; those of one row, as of a softmax, are worked out together."""
+    """(address,) cells in float64; those of one softmax are worked out together: each needs its whole row."""
     rows: dict[Address, np.ndarray] = {}
     found: list[float] = []
     for address in addresses:
         axis, i = address.index[-1]
         row = address.without(axis)
+        if not isinstance(trace.step(row).expr, Softmax):
+            found.append(float(trace.recomputed(address)))
+            continue
         if row not in rows:
             rows[row] = trace.recomputed(row)
         found.append(float(rows[row][i]))
