@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from functools import lru_cache
 
 from bertviz_core.documents import DOCUMENTS
 from bertviz_core.documents.places import LAYER
@@ -54,6 +55,7 @@ _ATTENTION_PARAMETERS = r"\mathcal{W}^l"
 _OUTPUT_VARIABLES = {"cls.seq_relationship": "cls/seq_relationship/", "classifier": "", "qa_outputs": "cls/squad/"}
 
 
+@lru_cache(maxsize=1 << 12)
 def find_key(address: str) -> str:
     """An address's path without its layer: the key of its row."""
     where = Address(address)

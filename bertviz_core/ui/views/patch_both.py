@@ -14,6 +14,7 @@ from bertviz_core.errors import InputError
 from bertviz_core.formula.texts import name_token
 from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.identity import name_pass
+from bertviz_core.tracing.remember import remember_apart
 from bertviz_core.tracing.taken import Pairs, Taken
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state, url
@@ -183,12 +184,21 @@ def _measure_words(side: Side, kind: str, words: Sequence[int]) -> Measure:
 def choose_words(one: Side, two: Side) -> tuple[int, int]:
     """The word that is measured and the one that it is compared with: as asked for, else those of the likely ones
     that the first pass raises most and least above the second."""
-    likely = list_words(one, two)
-    rise = {i: _read_score(one, i) - _read_score(two, i) for i in likely}
+    rise = _measure_rises(one, two)
     asked = [one.trace.model.tokenizer.id(state.read(key).strip()) for key in (WORD, INSTEAD)]
-    word = asked[0] if asked[0] is not None else max(likely, key=rise.__getitem__)
-    instead = asked[1] if asked[1] is not None else min((i for i in likely if i != word), key=rise.__getitem__)
+    word = asked[0] if asked[0] is not None else max(rise, key=rise.__getitem__)
+    instead = asked[1] if asked[1] is not None else min((i for i in rise if i != word), key=rise.__getitem__)
     return word, instead
+
+
+def _measure_rises(one: Side, two: Side) -> Mapping[int, float]:
+    """By how much the first pass raises each of the likely words above the second. Remembered."""
+
+    def measure() -> dict[int, float]:
+        return {i: _read_score(one, i) - _read_score(two, i) for i in _list_likely(one, two)}
+
+    name = f"words at {one.token} above those at {two.token} of pass {two.trace.number}"
+    return remember_apart(one.trace, name, measure)
 
 
 def _read_score(side: Side, word: int) -> float:
@@ -198,6 +208,10 @@ def _read_score(side: Side, word: int) -> float:
 
 def list_words(one: Side, two: Side) -> list[int]:
     """The words that either pass finds likely, at least two, the likeliest of both together first."""
+    return [*_measure_rises(one, two)]
+
+
+def _list_likely(one: Side, two: Side) -> list[int]:
     shares = [side.trace.recomputed(PROBS.fix(token=side.token)) for side in (one, two)]
     best = dict.fromkeys(i for row in shares for i in rank_top(row, _OFFERED))
     both = sorted(best, key=lambda i: -float(shares[0][i] + shares[1][i]))
