@@ -6,6 +6,8 @@ page and per kind of choice, the median milliseconds of the server's own process
 one that works out findings, in the background: the script, what Streamlit does around it, and sending the result; and
 how much that is of the limit for such a run. In the last row what the findings took, as a mean over these runs. With
 --against the app of another commit runs beside it, choice by choice in turn, and the last column is the ratio.
+
+--first measures what a sentence costs that nobody has written before: the run of the page, and what it has worked out.
 """
 
 from __future__ import annotations
@@ -18,9 +20,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
+from random import Random
 from urllib.parse import urlencode
 
 from served import ROOT, Server, checked_out, serving
+from users import WORDS
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 from wire import SPEAKS, STREAM, Conversation
@@ -35,6 +39,7 @@ ROUNDS = (("7", "4", "5"), ("10", "1", "3"), ("1", "2", "6"))  # head, layer and
 WARM_UP = ("3", "3", "2")  # the same, before what is counted
 NUMBER = "encoder.layer.1.attention.self.probs[head=1,query=1,key=1]"  # clicked where a page writes none out
 BETWEEN = "tokenization"  # where one goes to come back to a page; from there, to "embeddings"
+SENTENCES = 5  # new ones on each page
 _REST_MS = 1.0  # a server that does less than this in 30 ms rests
 
 
@@ -121,6 +126,34 @@ def measure(visitors: list[Visitor], page: str, text: str) -> dict[str, list[lis
     return found
 
 
+def measure_first(visitors: list[Visitor], page: str, tokens: int) -> list[list[tuple[float, float]]]:
+    """Open a page in each session, and write there in turn what nobody has written. Returns the milliseconds of each
+    first run and those of what was found beside it, by session."""
+    found: list[list[tuple[float, float]]] = [[] for _ in visitors]
+    words = Random(page)
+    for visitor in visitors:
+        visitor.run(visitor.talk.open(_name_path(page), urlencode({"text": TEXTS[tokens]})))
+    for _ in range(SENTENCES):
+        text = " ".join(["the", "[MASK]", *words.choices(WORDS[:-1], k=tokens - 4)])
+        for visitor, costs in zip(visitors, found, strict=True):
+            before = visitor.findings_ms
+            cost = visitor.run(visitor.talk.type("Sentence", text))
+            costs.append((cost, visitor.findings_ms - before))
+    return found
+
+
+def compare_first(servers: list[Server], lengths: list[int]) -> None:
+    """Print for every page and length what a new sentence costs: the run, then with what is found at once."""
+    print(f"tokens  {'page':17s}" + "".join(f"{name:>10}{'found':>10}" for name in ("ms", "before")[: len(servers)]))
+    for tokens in lengths:
+        for name in list_pages(servers):
+            with ExitStack() as stack:
+                visitors = [stack.enter_context(visiting(server)) for server in servers]
+                found = measure_first(visitors, name, tokens)
+            medians = [statistics.median(each) for costs in found for each in zip(*costs, strict=True)]
+            print(f"{tokens:6d}  {name:17s}" + "".join(f"{median:10.1f}" for median in medians), flush=True)
+
+
 def act(visitor: Visitor, page: str, head: str, layer: str, token: str) -> Iterator[tuple[str, float]]:
     """What a visitor does on a page: each kind of choice, as it is made, and what it cost."""
     yield "head", visitor.choose("Head", head)
@@ -177,6 +210,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
     parser.add_argument("--against", metavar="REF", help="a commit to run beside this tree")
     parser.add_argument("--python", default=sys.executable, help="the interpreter of that commit's own environment")
+    parser.add_argument("--first", action="store_true", help="measure new sentences instead")
     parser.add_argument("--tokens", type=int, nargs="+", choices=list(TEXTS), default=[12])
     asked = parser.parse_args()
     with ExitStack() as stack:
@@ -184,7 +218,7 @@ def main() -> None:
         if asked.against:
             apps.append((stack.enter_context(checked_out(asked.against)), asked.python))
         servers = [stack.enter_context(serving(*app)) for app in apps]
-        compare(servers, asked.tokens)
+        (compare_first if asked.first else compare)(servers, asked.tokens)
 
 
 if __name__ == "__main__":
