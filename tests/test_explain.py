@@ -144,6 +144,14 @@ def test_every_operand_is_a_cell_of_the_trace_with_that_value(explained, rome):
             assert rome[address].item() == value, address
 
 
+def test_what_a_cell_is_made_from_is_told_without_working_it_out(explained, rome, monkeypatch):
+    for name in ("work_short", "format_latex"):
+        monkeypatch.setattr(f"bertviz_core.formula.explain.{name}", None)
+    for why in explained:
+        made = rome.made(why.cell)
+        assert (made.cell, made.sources, made.step, made.count) == (why.cell, why.sources, why.step, why.count)
+
+
 def test_every_operand_of_the_widest_cell_is_a_cell_of_the_trace(rome):
     operands = rome.explain("cls.predictions.probs[token=3,vocab=7]").operands
     row = rome["cls.predictions.decoder[token=3]"]

@@ -16,7 +16,7 @@ import numpy as np
 from bertviz_core.formula.address import Address, Block
 from bertviz_core.formula.cells import At, restrict
 from bertviz_core.formula.document_nodes import Argmax, Dropout, Sinusoid
-from bertviz_core.formula.explain import Explanation
+from bertviz_core.formula.explain import Made
 from bertviz_core.formula.functions import Apply, Mean, Softmax, Sqrt, Square, Sum
 from bertviz_core.formula.nodes import Add, Constant, Div, Expr, MatMul, Mul, Sub, Symbol
 from bertviz_core.formula.shapes import Lookup, MergeHeads, Rename, Select, SplitHeads, Transpose
@@ -161,7 +161,7 @@ def list_lit(found: Parts) -> list[str]:
     return [str(operand) for i in found.strongest(_LIT) for operand in found[i].operands]
 
 
-def take_apart(trace: Trace, why: Explanation) -> Parts:
+def take_apart(trace: Trace, why: Made) -> Parts:
     """What a cell is made of. A parameter, an input and a number that a change put there have no parts."""
     if why.step is None:
         return Parts(NOTHING, (), np.zeros(0))
@@ -214,7 +214,7 @@ def _leave_out(block: Block, scores: np.ndarray, own: int) -> Parts:
 
 
 def _name_operands(
-    why: Explanation, measure: Measure, weights: np.ndarray | None = None, amounts: np.ndarray | None = None
+    why: Made, measure: Measure, weights: np.ndarray | None = None, amounts: np.ndarray | None = None
 ) -> Parts:
     """Each operand as a part, in the order of the formula; where no weights are given they count alike."""
     zeros = np.zeros(why.count)

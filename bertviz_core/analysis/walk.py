@@ -73,7 +73,7 @@ def list_turns(trace: Trace, cell: Address) -> tuple[Turn, ...]:
 def _walk_back(trace: Trace, cell: Address) -> Iterator[Turn]:
     worded = trace.program.reached(("input_ids",))
     for _ in range(LONGEST_STORY):
-        why = trace.explain(cell)
+        why = trace.made(cell)
         choice = choose_way(trace, take_apart(trace, why), worded)
         yield Turn(why.cell, choice)
         if choice is None:

@@ -29,21 +29,35 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """One cell, worked out.
+class Made:
+    """What one cell is made from.
 
-    value: as recorded; recomputed: in float64 from the recorded operands; latex: the formula with its numbers; short:
-    that in one line, without symbol and result, "" where nothing is left; sources: the operands in the order of the
-    formula, tensor by tensor; empty, and step None, for a parameter, an input, or a number that a change put there.
+    sources: the operands in the order of the formula, tensor by tensor; empty, and step None, for a parameter, an
+    input, or a number that a change put there.
     """
 
     cell: Address
+    sources: tuple[Source, ...]
+    step: Step | None
+
+    @property
+    def count(self) -> int:
+        """How many operands there are."""
+        return sum(len(source.values) for source in self.sources)
+
+
+@dataclass(frozen=True)
+class Explanation(Made):
+    """One cell, worked out.
+
+    value: as recorded; recomputed: in float64 from the recorded operands; latex: the formula with its numbers; short:
+    that in one line, without symbol and result, "" where nothing is left.
+    """
+
     value: float
     recomputed: float
     latex: str
     short: str
-    sources: tuple[Source, ...]
-    step: Step | None
 
     def __repr__(self) -> str:
         return f"<{self.address} = {self.value!r}, recomputed {self.recomputed!r}, from {self.count} numbers>"
@@ -66,22 +80,22 @@ class Explanation:
         """The address of one cell, as text, and its value, in the order of the formula."""
         return tuple(chain(*(zip(source.block.write(), source.values, strict=True) for source in self.sources)))
 
-    @property
-    def count(self) -> int:
-        """How many operands there are."""
-        return sum(len(source.values) for source in self.sources)
-
 
 def explain(env: Env, symbol: Symbol, at: At, step: Step | None) -> Explanation:
     """Work out the one cell `at`. step: what computes it, if anything does."""
-    here = Address(symbol.address, tuple((axis.name, at[axis].start) for axis in symbol.axes))
-    value, left = symbol.work(env, at).item(), write_cell(symbol, _list_indices(symbol, at))
+    made, left = find_made(env, symbol, at, step), write_cell(symbol, _list_indices(symbol, at))
+    value = symbol.work(env, at).item()
     if step is None:
-        return Explanation(here, value, value, f"{left} = {format_latex(value)}", "", (), None)
+        return Explanation(made.cell, (), None, value, value, f"{left} = {format_latex(value)}", "")
     result = step.expr.work(env, at).item()
     latex = f"{left} = {step.expr.worked(env, at)} = {format_latex(result)}"
-    short = work_short(step.expr, env, at)
-    return Explanation(here, value, result, latex, short, tuple(_list_sources(env, step, at)), step)
+    return Explanation(made.cell, made.sources, step, value, result, latex, work_short(step.expr, env, at))
+
+
+def find_made(env: Env, symbol: Symbol, at: At, step: Step | None) -> Made:
+    """What the one cell `at` is made from, without working it out. step: what computes it, if anything does."""
+    here = Address(symbol.address, tuple((axis.name, at[axis].start) for axis in symbol.axes))
+    return Made(here, () if step is None else tuple(_list_sources(env, step, at)), step)
 
 
 def differentiate(env: Env, step: Step, at: At) -> tuple[float, ...]:

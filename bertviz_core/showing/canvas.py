@@ -90,7 +90,7 @@ def _explain_cell(trace: Trace, cell: Address | None) -> dict[str, object]:
     """The cell that the drawer explains, and its operands."""
     if cell is None:
         return {"cell": "", "operands": []}
-    return {"cell": str(cell), "operands": list_lit(take_apart(trace, trace.explain(cell)))}
+    return {"cell": str(cell), "operands": list_lit(take_apart(trace, trace.made(cell)))}
 
 
 def _list_words(trace: Trace, spot: Spot) -> dict[str, object] | None:

@@ -11,7 +11,7 @@ import torch
 from bertviz_core.formula.address import Where
 from bertviz_core.formula.cells import At, Parted
 from bertviz_core.formula.dims import Axis, list_names
-from bertviz_core.formula.explain import Explanation, differentiate, explain
+from bertviz_core.formula.explain import Explanation, Made, differentiate, explain, find_made
 from bertviz_core.formula.nodes import Expr, Symbol
 from bertviz_core.formula.short_worked import work_short
 from bertviz_core.formula.steps import Step
@@ -56,6 +56,10 @@ class Worked(Seen):
     def explain(self, address: Where) -> Explanation:
         """Work out one cell: every axis must be fixed. Raises AddressError otherwise."""
         return explain(self._env(), *self._cell(address))
+
+    def made(self, address: Where) -> Made:
+        """The operands of one cell, without working it out: every axis must be fixed. Raises AddressError otherwise."""
+        return find_made(self._env(), *self._cell(address))
 
     def needs(self, address: Where) -> tuple[tuple[Symbol, At], ...]:
         """What the formula of one cell names, each tensor with the cells needed of it, an axis left out being whole.

@@ -42,7 +42,7 @@ def explain_curve(view: View, why: Explanation, found: Parts, applied: Apply) ->
     note = f"{many} on {name_function(function)}, this one ringed"
     picture = draw_curve(partial(sample_function, function), x, others, note)
     lead = card.lead(trace, operand, 4)
-    inside = take_apart(trace, trace.explain(operand))
+    inside = take_apart(trace, trace.made(operand))
     if inside.measure is TERM:
         many, single = divide(inside)
         table = list_terms(view, many, single, _TERMS, [lead])
