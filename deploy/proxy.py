@@ -12,6 +12,7 @@ from string import Template
 
 from edge.classes import JOIN, LEAD
 from edge.headers import CLOSED_TEXT, list_headers, read_frames, write_cookie_rules
+from edge.sizes import LONGEST_ADDRESS
 from edge.streamlit_files import CLOSED, find_static
 
 HERE = Path(__file__).parent
@@ -20,6 +21,7 @@ MOST_OF_ONE_ADDRESS = 2000  # requests that are answered at a time, web sockets 
 # Requests of one address that come to the processes: what they answer in a second, at once after a rest, and at most,
 # of which the rest waits. A visitor's first page asks for five; an address may be a whole lecture's.
 A_SECOND, AT_ONCE, IN_LINE = 100, 500, 2000
+_HEAD = 1 << 13  # bytes of an answer's head beside an address that it leads to
 # Seconds that a process may take to say something, before the next one is asked: whoever is in its line waits for 3.5.
 ANSWER_S = 10
 
@@ -73,6 +75,8 @@ def render_config(place: Place, processes: int) -> str:
         hidden=_indent([f"proxy_hide_header {name};" for name in headers]),
         plain_rules=write_cookie_rules(frames, encrypted=False),
         encrypted_rules=write_cookie_rules(frames, encrypted=True),
+        longest=LONGEST_ADDRESS,
+        answered=LONGEST_ADDRESS + _HEAD,
         most=MOST_OF_ONE_ADDRESS,
         a_second=A_SECOND,
         at_once=AT_ONCE,

@@ -14,6 +14,7 @@ from starlette.types import Message, Receive, Send
 
 from edge.inside import Asked, has_more_parts, name_kind, read_asked, read_message
 from edge.pace import Refused
+from edge.sizes import LONGEST_QUERY
 
 # Runs, downloads that are made when they are asked for, rows of long tables. What else Streamlit knows is for who
 # develops an app: it empties what all visitors share, runs git meanwhile, or writes files into the app's folder.
@@ -23,7 +24,6 @@ PASSED_OVER_S = 0.05  # until the next message is read after one that is not wan
 # leave some 100 names more of what a browser keeps.
 MOST_PARTS = 1_000
 MOST_WIDGETS = 200  # whose values one request for a run may name; a page has 30
-LONGEST_QUERY = 1 << 16  # characters; two long sentences, packed, have 50,000 at most
 MOST_FIELDS = 200  # in it; a page names 30, and Streamlit logs more than 1,000 as an error, with a traceback
 LONGEST_VALUE = 20_000  # characters of what a component says; a long way back has 8,000
 MOST_BRACKETS = 200  # in it: each event has one, and each step of a way

@@ -15,6 +15,9 @@ from contextlib import contextmanager
 import pytest
 
 from deploy.proxy import Place, render_config
+from edge.sizes import LONGEST_QUERY
+
+LONG = LONGEST_QUERY - 500  # bytes of an address; with its name the longest line that http.client reads
 
 
 class Stub(http.server.BaseHTTPRequestHandler):
@@ -31,7 +34,7 @@ class Stub(http.server.BaseHTTPRequestHandler):
         self.send_response(404 if missing else 200)
         self.send_header("Referrer-Policy", "unsafe-url")  # nginx has the last word
         if self.path == "/elsewhere":
-            self.send_header("Location", "x" * 8000)
+            self.send_header("Location", "x" * LONG)
         self.end_headers()
         if self.path == "/whose":
             self.wfile.write(str(self.headers.get_all("X-Forwarded-For")).encode())

@@ -26,7 +26,8 @@ from deploy.replicas import CHILD, Replica
 from deploy.service import make_environment, roll
 from deploy.space import FRAMES, PROXY, is_large, list_shipped, make_space
 from edge.headers import ANCESTORS, Frames
-from tests.nginx import ask, need_nginx, stub
+from edge.sizes import LONGEST_ADDRESS
+from tests.nginx import LONG, ask, need_nginx, stub
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"
@@ -130,7 +131,17 @@ def test_of_one_address_so_many_requests_come_to_the_processes_and_all_of_its_ow
 def test_an_answer_may_lead_to_a_long_address(nginx):
     with stub(nginx, 0), stub(nginx, 1):
         status, headers, _ = ask(nginx, "/elsewhere")
-    assert (status, len(headers["Location"])) == (200, 8000)
+    assert (status, len(headers["Location"])) == (200, LONG)
+
+
+def test_an_address_may_be_as_long_as_a_page_makes_it(nginx):
+    """It holds what was typed: who loads the page again, or follows a link, is not turned away."""
+    with stub(nginx, 0), stub(nginx, 1):
+        asked = f"/training?texts={'x' * LONG}"
+        assert ask(nginx, asked, Cookie=f"bertviz_visitor={'0' * 32}; other={'x' * 4000}")[0] == 200
+        status, headers, said = ask(nginx, asked + "x" * LONGEST_ADDRESS)
+    assert (status, said) == (414, b"This address is longer than any of the app's own.\n")
+    assert headers["X-Content-Type-Options"] == "nosniff"
 
 
 @pytest.mark.parametrize("processes", [1, 16])

@@ -8,6 +8,7 @@ import pytest
 from deploy import proxy, replica
 from deploy.proxy import HEALTH, PROXIES, read_proxies, render_config
 from edge.headers import ANCESTORS
+from edge.sizes import LONGEST_ADDRESS
 from tests.edge import tells
 from tests.nginx import Stub, ask, stub
 
@@ -24,7 +25,7 @@ def test_every_answer_has_the_headers_once_also_where_nginx_gives_it_by_itself(n
         "/media/0",
         "/media/2",
         "/_stcore/metrics",
-        "/" + "x" * 9000,
+        "/" + "x" * LONGEST_ADDRESS,
     )
     cold = {path: ask(nginx, path)[:2] for path in paths}
     with stub(nginx, 0), stub(nginx, 1):

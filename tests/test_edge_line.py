@@ -14,6 +14,7 @@ from edge.guard import VISITOR, Guard
 from edge.headers import Frames
 from edge.inside import name_kind, read_message
 from edge.line import MOST_WIDGETS, hear_wanted
+from edge.sizes import LONGEST_QUERY
 from tests.edge import check_floods
 from tests.loops import run_alone
 
@@ -146,7 +147,7 @@ def ask_with(more):
             state = ClientState()
             state.widget_states.widgets.add(id="$$ID-listener", **{field: value})
             yield state
-    yield ClientState(query_string="x" * (line.LONGEST_QUERY + more))
+    yield ClientState(query_string="x" * (LONGEST_QUERY + more))
     yield ClientState(query_string="&".join(["a=1"] * (line.MOST_FIELDS + more)))
     yield ClientState(page_name="x" * (line.LONGEST_NAME + more))
     yield ClientState(fragment_id="a" * (64 + more))

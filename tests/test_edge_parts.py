@@ -11,6 +11,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from edge import line
 from edge.inside import has_more_parts
 from edge.line import MOST_PARTS, hear_wanted
+from edge.sizes import LONGEST_QUERY
 from tests.loops import run_alone
 
 
@@ -102,7 +103,7 @@ def test_of_what_is_refused_nothing_is_kept_while_its_sender_waits(monkeypatch):
 
     widget = WidgetState(id="no widget")
     refused = (
-        BackMsg(rerun_script=ClientState(query_string="x" * (line.LONGEST_QUERY + 1))),
+        BackMsg(rerun_script=ClientState(query_string="x" * (LONGEST_QUERY + 1))),
         BackMsg(rerun_script=ClientState(widget_states={"widgets": [widget]})),
     )
     assert [run_alone(hear(each)) for each in refused] == [[True, False]] * 2
