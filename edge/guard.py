@@ -168,6 +168,8 @@ def refuse(scope: Scope) -> Response | None:
         status, text = 404, CLOSED_TEXT
     elif SAID.search(scope["path"]) and scope["method"] == "POST":
         length = heard.get("content-length", "")
+        if is_from_elsewhere(heard, is_encrypted(scope, heard)):
+            return PlainTextResponse("A class hears its own pages alone.\n", 403, {"Connection": "close"})
         if "transfer-encoding" not in heard and length.isascii() and length.isdigit() and int(length) <= LARGEST_SAID:
             return None
         status, text = 413, f"What is sent here has at most {LARGEST_SAID} bytes, and says how many."
@@ -236,6 +238,16 @@ def find_origin(heard: Headers, encrypted: bool) -> str | None:
         return None
     asked = read_place(place, scheme)
     return f"{scheme}://{hosts[0]}" if asked is not None and asked == read_place(hosts[0], scheme) else None
+
+
+def is_from_elsewhere(heard: Headers, encrypted: bool) -> bool:
+    """Whether it is another site's page that has a browser send something, as the browser says.
+
+    Browsers of a few years ago say of a page that keeps its address to itself, as ours do, that it is from "null".
+    """
+    if heard.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        return True
+    return heard.getlist("origin") != ["null"] and find_origin(heard, encrypted) is None
 
 
 def read_place(place: str, scheme: str) -> tuple[str, int] | None:

@@ -141,9 +141,34 @@ async def say_in_parts(parts):
         service.close()
 
 
+@pytest.mark.parametrize(
+    ("said", "heard"),
+    [
+        ({}, True),  # no browser
+        ({"origin": "http://bert.test:8501"}, True),
+        ({"origin": "http://bert.test:8501", "sec-fetch-site": "same-origin"}, True),
+        ({"origin": "null"}, True),  # a browser of some years ago, of our own page
+        ({"origin": "https://bert.test:8501"}, True),  # what stands in front does not say that it is over TLS
+        ({"origin": "null", "sec-fetch-site": "cross-site"}, False),
+        ({"origin": "http://elsewhere.test"}, False),
+        ({"origin": "http://bert.test"}, False),
+        ({"origin": "http://bert.test:8501", "sec-fetch-site": "same-site"}, False),
+        ({"sec-fetch-site": "cross-site"}, False),
+    ],
+)
+@pytest.mark.parametrize("path", ["/join/AB23/enter", "/join/AB23/answer", "/lead/AB23/act"])
+def test_a_page_of_another_site_sends_nothing_to_a_class(path, said, heard):
+    """Its visitor's browser would come in as one more phone, as often as that page has it ask."""
+    told = {"host": "bert.test:8501", "content-length": "2", **said}
+    headers = [(name.encode(), value.encode()) for name, value in told.items()]
+    refused = guard.refuse({"type": "http", "method": "POST", "scheme": "http", "path": path, "headers": headers})
+    assert (refused and refused.status_code) == (None if heard else 403)
+
+
 def test_a_body_whose_length_is_told_twice_is_not_read():
     """By its size and by its parts: what stands in front may have read the other one."""
-    said = {"type": "http", "method": "POST", "path": "/join/AB23/answer", "headers": [(b"content-length", b"5")]}
+    said = {"type": "http", "method": "POST", "scheme": "http", "path": "/join/AB23/answer"}
+    said["headers"] = [(b"content-length", b"5")]
     assert guard.refuse(said) is None
     twice = guard.refuse({**said, "headers": [*said["headers"], (b"transfer-encoding", b"chunked")]})
     assert twice is not None and twice.status_code == 413
