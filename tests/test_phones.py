@@ -79,6 +79,12 @@ LINES = """title => {
     return [(title.getBoundingClientRect().height - (asks?.getBoundingClientRect().height ?? 0)) / high,
         title.scrollHeight - title.clientHeight];
 }"""
+CELL = "encoder.layer.2.attention.self.probs[head=0,query=8,key=5]"
+# Which of these something else lies over.
+HIDDEN = """all => all.filter(each => each.checkVisibility() && each.clientWidth).filter(each => {
+    const { left, top, width, height } = each.getBoundingClientRect();
+    return !each.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+}).map(each => each.textContent)"""
 LONG = ["embeddings", "documents", "training"]
 
 
@@ -95,6 +101,14 @@ def test_a_headline_has_two_lines_and_what_happens_there_stands_behind_the_name(
             "() => parseFloat(getComputedStyle(document.querySelector('.st-key-headline p')).fontSize) >= 14"
         )
         assert told.evaluate("e => e.scrollHeight <= e.clientHeight")
+
+
+def test_the_buttons_at_the_foot_of_the_sheet_can_be_touched(chromium, server):
+    with visit(chromium, server, PHONE) as app:
+        app.open("attention", walk=CELL)
+        buttons = app.page.locator(".st-key-drawer-actions button")
+        assert buttons.filter(visible=True).count() == 3
+        assert buttons.evaluate_all(HIDDEN) == []
 
 
 def test_one_row_of_the_bar_stays_as_the_page_is_scrolled(chromium, server):
