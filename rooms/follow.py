@@ -19,6 +19,9 @@ NOTE_S = 3.0  # between two notes of who leads here
 SWEEP_S = 60.0
 BEAT_S = 10.0  # of silence at most: what stands between takes a silent connection for a dead one
 MOST_LISTENERS, MOST_OF_ONE = 1_000, 750  # of a process, and of one address; more are told to ask instead
+PAUSE_S = (
+    0.3  # between two tellings of a room, as long as other processes take to hear of it: who listens hears the last
+)
 AT_ONCE = 8  # who are told before others' requests have their turn
 BUSY = "Too many listen. Ask instead."
 GONE: dict[str, Any] = {"gone": True}
@@ -28,13 +31,16 @@ Call = Callable[..., Awaitable[Any]]  # does something of Rooms in a thread
 
 class Channel:
     """A room as those of one process hear of it. said: the newest, as it is sent; version: None before the first;
-    listeners: of each what wakes it; spoke: when they were last told something, on the monotonic clock.
+    listeners: of each what wakes it; spoke: when they were last told something, on the monotonic clock; telling: what
+    tells them, until they can be told again; behind: whether something has been said since it began.
     """
 
     def __init__(self) -> None:
         self.listeners: dict[asyncio.Event, None] = {}
         self.said, self.spoke = b"", time.monotonic()
         self.version: int | None = None
+        self.telling: asyncio.Task[None] | None = None
+        self.behind = False
 
     def say(self, version: int | None, told: dict[str, Any]) -> None:
         """Have something said from now on; who listens hears it by `wake`."""
@@ -64,7 +70,6 @@ class Follower:
         self._call = call
         self._channels: dict[str, Channel] = {}
         self._task: asyncio.Task[None] | None = None
-        self._waking: set[asyncio.Task[None]] = set()
         self._listeners = Counter[str]()  # by the address that they come from
 
     def begin(self) -> None:
@@ -119,9 +124,19 @@ class Follower:
         self._wake(channel)
 
     def _wake(self, channel: Channel) -> None:
-        task = asyncio.create_task(channel.wake())
-        self._waking.add(task)  # the loop itself holds a task by a weak hand
-        task.add_done_callback(self._waking.discard)
+        """Have them told, now or, where they just were, after a pause: who goes on without one takes no more time of
+        all others' than a class that is led by hand.
+        """
+        channel.behind = True
+        if channel.telling is None:
+            channel.telling = asyncio.create_task(self._tell(channel))
+
+    async def _tell(self, channel: Channel) -> None:
+        while channel.behind:
+            channel.behind = False
+            await channel.wake()
+            await asyncio.sleep(PAUSE_S)
+        channel.telling = None
 
     async def _look(self) -> None:
         swept = time.monotonic() - SWEEP_S  # a server that was away may have missed the end of a room

@@ -75,6 +75,34 @@ def test_others_have_their_turn_while_many_are_told(store):
     assert order.count("told") == 100 and max(map(len, runs)) <= 2 * AT_ONCE
 
 
+def test_who_goes_on_without_a_pause_has_them_told_now_and_then_and_of_the_last_change(store, monkeypatch):
+    """Else one who leads a room of their own by a program, with hundreds who listen, takes all others' time."""
+    monkeypatch.setattr(follow, "PAUSE_S", 0.1)
+
+    async def listen():
+        follower, said = Follower(store.call), []
+
+        async def hear():
+            async with aclosing(follower.listen(store.code)) as heard:
+                async for each in heard:
+                    said.append(each)
+                    if b'"version":60' in each:
+                        return
+
+        hearing = asyncio.create_task(hear())
+        while not said:
+            await asyncio.sleep(0)
+        begun = asyncio.get_running_loop().time()
+        for store.version in range(2, 61):
+            await follower.refresh(store.code)
+            await asyncio.sleep(0.005)
+        await asyncio.wait_for(hearing, 60)
+        return len(said), (asyncio.get_running_loop().time() - begun) / 0.1
+
+    times, pauses = run_alone(listen())
+    assert times <= pauses + 3
+
+
 def test_who_listens_hears_a_sign_of_life_and_the_end(store, monkeypatch):
     monkeypatch.setattr(follow, "BEAT_S", 0.05)
     monkeypatch.setattr(follow, "LOOK_S", 0.02)
