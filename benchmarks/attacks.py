@@ -30,9 +30,10 @@ import sys
 import time
 from asyncio.subprocess import PIPE
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from attackers import ATTACKS, Attack
 from classroom import TRACEBACK, Outside, find_percentile
@@ -41,6 +42,10 @@ from nuisances import list_servers
 from served import ROOT, Server, list_family, serving
 from users import THINK_S, Tally, User
 from websockets.asyncio.client import ClientConnection
+
+sys.path.insert(0, str(ROOT))
+
+from rooms.opening import WHERE
 
 SERVERS = {"run": 0, "deploy": 2}  # processes behind nginx; 0 is Streamlit's one by itself
 CHOICES_OF_A_VISIT = 10
@@ -243,7 +248,9 @@ def attack_server(name: str, kind: str, asked: argparse.Namespace) -> Row:
     """A row of the table, on a server of its own."""
     attack = ATTACKS[name]
     told = {"BERTVIZ_MEMORY_MB": f"{asked.memory_mb:g}", "BERTVIZ_MODELS": "" if attack.open else "bundled"}
-    with serving(asked.root.resolve(), sys.executable, SERVERS[kind], asked.port, told) as server:
+    with ExitStack() as held:
+        told[WHERE] = f"{held.enter_context(TemporaryDirectory())}/rooms.sqlite"  # else this user's, of all servers
+        server = held.enter_context(serving(asked.root.resolve(), sys.executable, SERVERS[kind], asked.port, told))
         set_priority(-5)  # whoever measures must not wait for a core; neither server nor stranger inherit it
         row = asyncio.run(hold(server, name, attack, kind, asked))
         set_priority(0)

@@ -28,10 +28,14 @@ class Heard:
     trouble: Counter[str] = field(default_factory=Counter)
 
 
-async def ask(url: str, path: str, body: object = None, secret: str = "", visitor: str = "") -> tuple[int, Any]:
-    """The status and the data of an answer, on a connection of its own. visitor: by its cookie, if it has one."""
+async def ask(
+    url: str, path: str, body: object = None, secret: str = "", visitor: str = "", sender: str = ""
+) -> tuple[int, Any]:
+    """The status and the data of an answer, on a connection of its own. visitor: by its cookie, if it has one; sender:
+    the address it comes from, of several of ours."""
     place = urlsplit(url)
-    reader, writer = await asyncio.open_connection(place.hostname, place.port)
+    local = (sender, 0) if sender else None
+    reader, writer = await asyncio.open_connection(place.hostname, place.port, local_addr=local)
     try:
         said = b"" if body is None else json.dumps(body).encode()
         head = [f"{'GET' if body is None else 'POST'} {path} HTTP/1.1", f"Host: {place.netloc}", "Connection: close"]

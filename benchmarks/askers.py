@@ -1,0 +1,98 @@
+"""Attacks on what is worked out in the background, and on classes. The first line of each says what is done."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+from functools import partial
+from itertools import cycle
+from urllib.parse import urlencode, urlsplit
+
+from lines import dial
+from phones import ask
+from stranger import AGAIN_S, REFUSALS, Stranger
+from takers import ELSEWHERE
+from wire import Conversation
+
+_PAGES = ("where_from", "patch", "compare", "heads")  # each works something out by many passes
+_LONG = 505  # words: about as many as a sentence can have
+_STAY_S = 8.0  # that a page is looked at, before another sentence is written
+_CLASS, _START = "Class", "Start a class"  # the menu and its button
+_OPENED = re.compile(r"lead/(\w{4})#([\w-]{22})")
+_LISTENERS, _GUESSERS = 700, 20
+_LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # of codes
+
+
+async def ask_methods(stranger: Stranger) -> None:
+    """Look at Where from, Patch, Compare and Heads on ten sockets, each with sentences of 505 words that nobody has
+    written, as long as they are worked out."""
+    pages, cookies = cycle(_PAGES), [secrets.token_hex(16) for _ in range(10)]
+
+    async def look(page: str, cookie: str) -> None:
+        line, talk = await dial(stranger.url, {"bertviz_visitor": cookie}, ELSEWHERE), Conversation()
+        try:
+            while True:
+                asked = {"text": stranger.write(_LONG), "with": stranger.write(_LONG)}
+                await stranger.ask(line, talk, talk.open(page, urlencode(asked)))
+                clock = asyncio.get_running_loop().time
+                until = clock() + _STAY_S
+                while clock() < until and (seen := talk.find_next_look()):
+                    await asyncio.sleep(seen.after)
+                    await stranger.ask(line, talk, talk.look_again(seen))
+        finally:
+            line.transport.abort()
+
+    await stranger.together([partial(look, next(pages), cookie) for cookie in cookies])
+
+
+async def listen_to_class(stranger: Stranger) -> None:
+    """Start a class, listen to it on 700 connections that read nothing, go on and back in it without a pause, and try
+    codes and come in as phones with cookies that are made up."""
+    code, secret = await start_class(stranger)
+    say = partial(ask, stranger.url, sender=ELSEWHERE)
+
+    async def listen() -> None:
+        place = urlsplit(stranger.url)
+        _, writer = await asyncio.open_connection(place.hostname, place.port, local_addr=(ELSEWHERE, 0))
+        try:
+            writer.write(f"GET /join/{code}/events HTTP/1.1\r\nHost: {place.netloc}\r\n\r\n".encode())
+            stranger.done["listeners"] += 1
+            await asyncio.sleep(stranger.left)
+        finally:
+            writer.transport.abort()
+
+    async def lead() -> None:
+        steps = cycle(["next", "back"])
+        while True:
+            _, room = await say(f"/lead/{code}/state", secret=secret)
+            said = {"do": next(steps), "version": room["version"] if isinstance(room, dict) else 0}
+            status, _ = await say(f"/lead/{code}/act", said, secret)
+            stranger.done[f"acts, status {status}"] += 1
+
+    async def guess() -> None:
+        while True:
+            guessed = "".join(stranger.random.choices(_LETTERS, k=4))
+            status, _ = await say(f"/join/{guessed}/state")
+            stranger.done[f"codes, status {status}"] += 1
+            status, _ = await say(f"/join/{code}/enter", {}, visitor=secrets.token_hex(16))
+            stranger.done[f"phones, status {status}"] += 1
+
+    await stranger.together([listen] * _LISTENERS + [lead] + [guess] * _GUESSERS)
+
+
+async def start_class(stranger: Stranger) -> tuple[str, str]:
+    """The code of a new class, and the secret by which it is led."""
+    while True:
+        line, talk = await dial(stranger.url, await stranger.come(), ELSEWHERE), Conversation()
+        try:
+            await stranger.ask(line, talk, talk.open("learn"))
+            await stranger.ask(line, talk, talk.open_menu(_CLASS))
+            await stranger.ask(line, talk, talk.press(_START))
+        except REFUSALS:
+            await asyncio.sleep(AGAIN_S)
+            continue
+        finally:
+            line.transport.abort()
+        if found := _OPENED.search(" ".join(talk.list_texts())):
+            return found[1], found[2]
