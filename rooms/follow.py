@@ -19,9 +19,7 @@ NOTE_S = 3.0  # between two notes of who leads here
 SWEEP_S = 60.0
 BEAT_S = 10.0  # of silence at most: what stands between takes a silent connection for a dead one
 MOST_LISTENERS, MOST_OF_ONE = 1_000, 750  # of a process, and of one address; more are told to ask instead
-PAUSE_S = (
-    0.3  # between two tellings of a room, as long as other processes take to hear of it: who listens hears the last
-)
+PAUSE_S = 0.3  # between two tellings of a room; of what changes meanwhile, who listens hears the last
 AT_ONCE = 8  # who are told before others' requests have their turn
 BUSY = "Too many listen. Ask instead."
 GONE: dict[str, Any] = {"gone": True}
