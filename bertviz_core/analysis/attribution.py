@@ -204,15 +204,19 @@ def hide_measures(
     A token that cannot be hidden has none.
     """
     found: dict[int, float] = {}
-    shares = _find_asked(trace, question)
-    cells = [shares] if shares else [*question.weights]
     for done, i in enumerate(positions, 1):
         with suppress(InputError):
-            there = read_hidden(trace, cells, i)
-            number = np.log(there[0]) if shares else np.dot([*question.weights.values()], there)
+            number = measure_hidden(trace, question, i)
             if np.isfinite(number):
-                found[i] = float(number)
+                found[i] = number
         yield done / len(positions), dict(found)
+
+
+def measure_hidden(trace: Trace, question: Question, position: int) -> float:
+    """What hiding is measured by, with the token at a position hidden. Raises InputError where none can be."""
+    shares = _find_asked(trace, question)
+    there = read_hidden(trace, [shares] if shares else [*question.weights], position)
+    return float(np.log(there[0]) if shares else np.dot([*question.weights.values()], there))
 
 
 def list_unhidden(trace: Trace) -> list[int]:
@@ -299,6 +303,6 @@ FORMULAS: Mapping[str, str] = {
     "lengths": r"x_i = \sum_j x_{i,j} + b_i, \quad \lVert x_{i,j} \rVert",
     "attention": r"\bar{A}_{i,j} = \frac{1}{h} \sum_h A_{h,i,j}",
     "values": r"\lVert \sum_h A_{h,i,j} V_{h,j} W_h \rVert",
-    "residual": r"\lVert (\sum_h A_{h,i,j} V_{h,j} W_h + [i = j] \; x_i) \; \gamma / \sigma \rVert",
+    "residual": r"\lVert \mathrm{center}(\sum_h A_{h,i,j} V_{h,j} W_h + [i = j] \; x_i) \; \gamma / \sigma \rVert",
     "rollout": r"R^{(l)} = \hat{A}^{(l)} R^{(l-1)}",
 }

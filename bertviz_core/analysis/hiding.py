@@ -15,7 +15,7 @@ from bertviz_core.programs.bert import TOKEN_IDS
 from bertviz_core.tracing.changes import Override, make_overrides
 from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.remember import remember_apart
-from bertviz_core.tracing.stacked import FEW, list_blocks, run_stacked, run_stacked_rows
+from bertviz_core.tracing.stacked import FEW, list_blocks, run_stacked, run_stacked_row, run_stacked_rows
 from bertviz_core.tracing.trace import Trace
 
 _IDS = Address(TOKEN_IDS.address)
@@ -70,11 +70,6 @@ def guess_tokens(traces: Sequence[Trace], positions: Sequence[int]) -> Generator
             yield done / (len(traces) * len(positions)), tuple(dict(each) for each in found)
 
 
-def hide_token(trace: Trace, position: int) -> Trace:
-    """The pass with [MASK] at a position. Raises InputError where the checkpoint has no mask token."""
-    return trace.with_changes({_IDS.fix(token=position): _find_mask(trace)})
-
-
 def _hide(trace: Trace, positions: Sequence[int]) -> list[list[Override]]:
     """What each of the passes puts into the ids that hides one of these tokens."""
     mask = _find_mask(trace)
@@ -97,15 +92,30 @@ def list_hideable(trace: Trace) -> tuple[int, ...]:
 def read_hidden(trace: Trace, cells: Sequence[Address], position: int) -> np.ndarray:
     """(cell,) numbers of the pass, were the token at this position hidden. Of several tokens the passes are run at
     once, and remembered. Raises InputError where the checkpoint has no mask token."""
-    places = trace.encoding.real
-    blocks = (places[block.start : block.stop] for block in list_blocks(len(places), len(trace.tokens), FEW))
-    block = next((block for block in blocks if position in block), [position])
+    block = _find_block(trace, position)
 
     def run() -> np.ndarray:
         return lock(run_stacked(trace, _IDS.path, _hide(trace, block), cells))
 
     found = remember_apart(trace, f"{' '.join(map(str, cells))} with each of tokens {block} hidden", run)
     return found[block.index(position)]
+
+
+def read_hidden_row(trace: Trace, row: Address, position: int) -> np.ndarray:
+    """(cell,) a whole row of numbers of the same pass, the same bit for bit. Raises InputError likewise."""
+    block = _find_block(trace, position)
+
+    def run() -> np.ndarray:
+        return lock(run_stacked_row(trace, _IDS.path, _hide(trace, block), row)[block.index(position)].copy())
+
+    return remember_apart(trace, f"{row} with token {position} hidden", run)
+
+
+def _find_block(trace: Trace, position: int) -> list[int]:
+    """The tokens that are hidden at once, each in a pass of its own, with this one among them."""
+    places = trace.encoding.real
+    blocks = (places[block.start : block.stop] for block in list_blocks(len(places), len(trace.tokens), FEW))
+    return list(next((block for block in blocks if position in block), [position]))
 
 
 def measure_hidden(trace: Trace, number: Address, position: int) -> float | None:

@@ -54,6 +54,18 @@ def run_stacked(trace: Trace, path: str, puts: Sequence[Put], cells: Sequence[Ad
     return lock(found)
 
 
+def run_stacked_row(trace: Trace, path: str, puts: Sequence[Put], row: Address) -> np.ndarray:
+    """(pass, cell) in float64: the same of all cells of one row, whose last axis alone is not fixed."""
+    found = np.array([trace.recomputed(row)], dtype=np.float64).repeat(len(puts), 0)
+    changed, stack = _stack(trace, path, puts)
+    if stack and stack.reaches(row.path):
+        symbol, fixed = trace.layout.located(row)
+        first = tuple(fixed[axis] for axis in symbol.axes[:-1])
+        with torch.inference_mode(), use_threads(trace.threads):
+            found[changed] = stack.read((symbol, first), range(trace.layout.size(symbol.axes[-1])))
+    return lock(found)
+
+
 def run_stacked_rows(trace: Trace, path: str, puts: Sequence[Put], rows: Sequence[Address]) -> np.ndarray:
     """(pass, cell) in float64: of each of the passes a row of its own, of one token's numbers in a tensor in which each
     token is treated by itself.

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.analysis.attribution import Attribution, Question, find_shares, read_measure
+from bertviz_core.analysis.attribution import Attribution, Question, find_shares, measure_hidden, read_measure
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
-from bertviz_core.analysis.hiding import hide_token
+from bertviz_core.analysis.hiding import read_hidden, read_hidden_row
 from bertviz_core.analysis.naming import find_noun
 from bertviz_core.analysis.origins import Origins
 from bertviz_core.analysis.ranking import rank_top
@@ -262,9 +262,9 @@ def _work_out_hidden(view: View, of: Address) -> WorkedOut:
     question, name = place.question, name_token(view.trace.tokens, place.source)
     try:
         with take_turn():
-            other = hide_token(trace, place.source)
-            now, then = (write_measure(one, question, read_measure(one, question)) for one in (trace, other))
-            table = _list_both(trace, other, question)
+            measures = read_measure(trace, question), measure_hidden(trace, question, place.source)
+            now, then = (write_measure(trace, question, measure) for measure in measures)
+            table, line = _list_both(trace, place), _write_hidden(trace, place)
     except InputError as error:
         raise AddressError(str(error)) from error
     parts = {"then": then, "now": now, "name": Part(name), "subject": Part(_name_subject(trace, question))}
@@ -280,14 +280,15 @@ def _work_out_hidden(view: View, of: Address) -> WorkedOut:
             table,
             note="from a second pass, in which one id is that of [MASK]; such numbers do not add up",
         ),
-        line=_write_hidden(trace, other, question, place.source),
+        line=line,
     )
 
 
-def _write_hidden(trace: Trace, other: Trace, question: Question, j: int) -> Line:
+def _write_hidden(trace: Trace, place: Place) -> Line:
+    question, j = place.question, place.source
     symbol = "D" if question.against else "P" if find_shares(trace, question.target) else "x"
     left = rf"{symbol}_{{\setminus {j}}}"
-    logits = [format_latex(float(other[cell])) for cell in question.weights]
+    logits = [format_latex(float(number)) for number in read_hidden(trace, [*question.weights], j)]
     if question.against is not None:
         return Line(left, r"L'_a - L'_b", f"{logits[0]} - {bracket_negative(logits[1])}")
     if symbol == "P":
@@ -295,19 +296,20 @@ def _write_hidden(trace: Trace, other: Trace, question: Question, j: int) -> Lin
     return Line(left, "x'", logits[0])
 
 
-def _list_both(trace: Trace, other: Trace, question: Question) -> Table | None:
+def _list_both(trace: Trace, place: Place) -> Table | None:
     """The same row of both passes: its first entries before and after; of a lead, both numbers."""
-    shares = find_shares(trace, question.target)
+    question, shares = place.question, find_shares(trace, place.question.target)
     if question.against is not None or shares is None:
         cells = [*question.weights]
-        write = format_number
+        hidden, write = read_hidden(trace, cells, place.source), format_number
     else:
         axis = shares.index[-1][0]
         row = shares.without(axis)
-        best = [*rank_top(trace[row], _WORDS), *rank_top(other[row], _WORDS), shares.at[axis]]
-        cells = [row.fix(**{axis: i}) for i in dict.fromkeys(best)]
-        write = format_percent
-    numbers = [(float(trace.recomputed(cell)), float(other.recomputed(cell))) for cell in cells]
+        there = read_hidden_row(trace, row, place.source)
+        entries = [*dict.fromkeys([*rank_top(trace[row], _WORDS), *rank_top(there, _WORDS), shares.at[axis]])]
+        cells = [row.fix(**{axis: i}) for i in entries]
+        hidden, write = there[entries], format_percent
+    numbers = [(float(trace.recomputed(cell)), float(then)) for cell, then in zip(cells, hidden, strict=True)]
     rows = [
         Row((Cell(name_target(trace, cell).strip("“”"), cell), Cell(write(now), cell), Cell(write(then))), own=cell in
             (question.target, shares))
