@@ -12,6 +12,7 @@ from bertviz_core.analysis import playground, slips
 from bertviz_core.analysis.alignment import find_layer_outputs, measure_end
 from bertviz_core.analysis.layers import compute_cosine, compute_norms
 from bertviz_core.analysis.positions import compute_sinusoids
+from bertviz_core.analysis.predictions import PROBS, find_masks
 from bertviz_core.analysis.walk import sample_function
 from bertviz_core.documents import examples
 from bertviz_core.formula.address import Address
@@ -22,7 +23,6 @@ from bertviz_core.tracing.trace import Trace
 
 PADS = 3  # as many as the encoder article puts before its text
 _BESIDE = 1e-6  # of 0
-_PROBS, _MASK = Address("cls.predictions.probs"), "[MASK]"
 
 
 @dataclass(frozen=True)
@@ -163,21 +163,21 @@ def _measure_bias(spot: Spot) -> Found:
 def _read_both(spot: Spot) -> Iterable[tuple[str, Trace]]:
     """The definition's own pass and BERT's, where they end in probabilities."""
     passes = (("in the definition's own pass", spot.run("definition", 0)), ("in BERT's", spot.trace))
-    return ((told, trace) for told, trace in passes if trace is not None and _PROBS in trace)
+    return ((told, trace) for told, trace in passes if trace is not None and PROBS in trace)
 
 
 def _measure_column(spot: Spot) -> Found:
     for told, trace in _read_both(spot):
-        column = trace[_PROBS.fix(token=spot.token)]
+        column = trace[PROBS.fix(token=spot.token)]
         yield f"largest {told}", float(column.max())
         yield "smallest", float(column.min())
 
 
 def _measure_typed_mask(spot: Spot) -> Found:
-    places = [i for i, token in enumerate(spot.trace.tokens) if token == _MASK]
+    places = find_masks(spot.trace)
     for told, trace in _read_both(spot) if places else ():
         number = trace.encoding.ids[places[0]]
-        yield told, -math.log(float(trace[_PROBS.fix(token=places[0], vocab=number)]))
+        yield told, -math.log(float(trace[PROBS.fix(token=places[0], vocab=number)]))
 
 
 def _measure_scaling(spot: Spot) -> Found:

@@ -67,6 +67,11 @@ class Both:
         return tuple((i, j) for i, j in self.pairs if own[i] != other[j])
 
     @property
+    def whole(self) -> bool:
+        """Whether every token of the target is matched, so that what is put at all matched ones is put at all."""
+        return len(self.pairs) == len(self.target.trace.tokens)
+
+    @property
     def same(self) -> bool:
         """Whether it is twice the same pass."""
         return name_pass(self.source.trace) == name_pass(self.target.trace)
@@ -118,7 +123,8 @@ def drop_taken(view: View) -> Trace:
 def _find_tokens(view: View, first: Trace, pairs: Pairs) -> tuple[int, int]:
     """Where words are read in either pass: at the chosen token, else at a blank, else at a word that both have."""
     tokenizer, chosen = first.model.tokenizer, view.chosen.token
-    special = tokenizer.special_tokens - ({tokenizer.token(tokenizer.mask_id)} if tokenizer.mask_id else set())
+    mask = tokenizer.mask_id
+    special = tokenizer.special_tokens - (set() if mask is None else {tokenizer.token(mask)})
     words = [pair for pair in pairs if first.tokens[pair[0]] not in special]
     blanks = [pair for pair in words if first.encoding.ids[pair[0]] == tokenizer.mask_id]
     asked = [pair for pair in words if pair[0] == chosen]

@@ -21,6 +21,7 @@ from bertviz_core.analysis.predictions import (
     run_softmax,
 )
 from bertviz_core.analysis.what_if import list_shifts
+from bertviz_core.documents.printed import ANSWER
 from bertviz_core.figures.lines import draw_growing_sum
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
@@ -190,10 +191,11 @@ def show_every_position(view: View) -> None:
         st.latex(r"\hat{w}_t = \underset{v}{\mathrm{argmax}}\; L_{t,v}")
         show_passes(view, _show_choices)
         chosen_by = "By the logits: a change puts other probabilities there. " if is_put(view.trace, PROBS) else ""
+        untrained = _name_untrained(view.trace)
+        ignored = f"BERT was never trained to predict at {untrained}; ignore what stands there. " if untrained else ""
         st.caption(
-            f"{chosen_by}BERT was never trained to predict at {_name_untrained(view.trace)}; ignore these. The "
-            "notebook ends with this line; for bert-base-uncased and its sentence about Rome it prints “. when in "
-            "rome, do as the romans do..”."
+            f"{chosen_by}{ignored}The notebook ends with this line; for bert-base-uncased and its sentence about Rome "
+            f"it prints “{ANSWER}”."
         )
         st.code("tokenizer.decode(logits.argmax(dim=-1))", language="python")
     with st.container(border=True):
@@ -206,8 +208,10 @@ def show_every_position(view: View) -> None:
 
 def _name_untrained(trace: Trace) -> str:
     """The special tokens of which nothing was ever asked in training, as far as some stand here."""
-    padding = ["[PAD]"] * (trace.model.tokenizer.pad_id in trace.encoding.ids)
-    return escape_markdown(join_words(["[CLS]", "[SEP]", *padding]))
+    asked = {trace.model.tokenizer.unk_token, *(trace.tokens[i] for i in find_masks(trace))}
+    untrained = trace.model.tokenizer.special_tokens - asked
+    names = [token for token in dict.fromkeys(trace.tokens) if token in untrained]
+    return escape_markdown(join_words(names)) if names else ""
 
 
 def _show_choices(view: View) -> None:

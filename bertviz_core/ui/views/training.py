@@ -53,7 +53,7 @@ from bertviz_core.ui.views.training_words import show_before_and_now
 _EVERY_S = 1.0  # between two looks at a training that waits or runs
 _SIDES = (10, 23)
 _STYLE = read_css(Path(__file__).with_name("training.css"))
-_CHOICES = "Never hidden: [CLS], [SEP]. A draw that hides nothing is drawn again."
+_DRAWN_AGAIN = "A draw that hides nothing is drawn again."
 _GONE = (
     "The training that went on here is gone: its server has ended, or the line to it was down for long. "
     f"**{START}** takes the same steps anew."
@@ -320,6 +320,13 @@ def say_still(training: Plan) -> str:
     )
 
 
+def say_never_hidden(training: Plan) -> str:
+    """Which tokens of the sentences no step hides."""
+    special = training.before.tokenizer.special_tokens
+    tokens = dict.fromkeys(token for encoding in training.encodings for token in encoding.tokens)
+    return f"Never hidden: {', '.join(token for token in tokens if token in special)}."
+
+
 def _name_table(parameter: str, rows: int) -> str:
     """What the rows of a table of embeddings stand for, in the number in which they are spoken of."""
     return f"{_TABLES[parameter.split('.')[-2]]}{'s' * (rows != 1)}"
@@ -354,5 +361,6 @@ def _say_standing(run: Run) -> str:
 
 def show_open(run: Run) -> None:
     """Which weights learn, and what is taken where the document leaves something open."""
-    for text in (say_still(run.training), _CHOICES, say_line_5(run.training)):
+    never = f"{say_never_hidden(run.training)} {_DRAWN_AGAIN}"
+    for text in (say_still(run.training), never, say_line_5(run.training)):
         st.markdown(escape_markdown(text))
