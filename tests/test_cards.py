@@ -17,6 +17,7 @@ from bertviz_core.ui.panels.formula_line import flatten, shorten_source
 APP = str(Path(__file__).parent.parent / "app.py")
 LIGHT = PALETTES["light"]
 TAG = re.compile(r"<[^>]*>")
+RECORDED, LINE = Path(__file__).parent / "recorded", re.compile(r'data-tex="([^"]*)"')
 
 
 def list_names(block):
@@ -66,6 +67,21 @@ def test_every_step_has_its_formula_in_one_line_of_symbols(bundled, shown, notat
 def test_lines_of_a_formula_follow_each_other_and_fractions_are_small():
     tex = r"\footnotesize\begin{aligned} & a &= \frac{b}{c} \\[6pt] d &= \tfrac{1}{2} \end{aligned}"
     assert flatten(tex).split() == [*[r"a", r"=", r"\dfrac{b}{c}", r",\quad", r"d", r"=", r"\dfrac{1}{2}"]]
+
+
+def test_a_line_that_goes_on_with_a_formula_has_no_comma_before_it_and_two_beside_each_other_have_one():
+    assert (
+        flatten(r"\begin{aligned} & \text{weight} \\ &= \frac{1}{n} \end{aligned}") == r"\text{weight} = \dfrac{1}{n}"
+    )
+    assert flatten(r"\begin{aligned} a &= b & c &= d \\ &e = f \end{aligned}") == r"a = b ,\quad c = d ,\quad e = f"
+
+
+def test_no_formula_of_the_records_runs_into_the_next_one():
+    """Behind an equals sign another one stands only where the same thing is written once more, or in an index."""
+    lines = {line for file in RECORDED.glob("*.txt") for line in LINE.findall(file.read_text(encoding="utf-8"))}
+    assert len(lines) > 100
+    assert [line for line in lines if re.search(r",\\quad\s*:?=", line)] == []
+    assert [line for line in lines if re.search(r"\) +[A-Z]_\w+ *=", line)] == []
 
 
 def test_what_only_katex_knows_is_left_to_it(shown, rome):

@@ -14,6 +14,7 @@ _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|:=|\s|.")
 _BREAK = re.compile(r"\\\\(?:\[\w+\])?")  # which may say how far below the next line stands
 _LINES = re.compile(r"\\(?:footnotesize)?\s*\\begin\{aligned\}|\\begin\{aligned\}|\\end\{aligned\}")
 _FRACTION = re.compile(r"\\t?frac(?![a-z])")
+_GOES_ON = re.compile(r"\s*(?::?=|\\(?:approx|neq)\b)")  # a line that is the same formula as that above it
 _TAG = re.compile(r"<[^>]*>")
 _SMALL = re.compile(r"<su[bp]>(?:<[^>]*>)*([^<]*)(?:<[^>]*>)*?</su[bp]>")
 _STACKED = 3.0  # ems that a fraction saves, as one part of it stands over the other
@@ -52,9 +53,16 @@ def write_html(tex: str) -> str:
 
 
 def flatten(tex: str) -> str:
-    """LaTeX of several lines in one."""
-    line = _BREAK.sub(r",\\quad ", _LINES.sub("", tex)).replace("&", "").strip()
-    return _FRACTION.sub(r"\\dfrac", line)
+    """LaTeX of several lines in one: its formulas behind each other, where a line goes on with one without a comma."""
+    line = ""
+    for row in _BREAK.split(_LINES.sub("", tex)):
+        apart = bool(line.strip())
+        for place, part in enumerate(row.split("&")):
+            apart |= place > 0 and place % 2 == 0  # a formula takes two columns
+            if part.strip():
+                line = rf"{line.rstrip()} ,\quad {part.lstrip()}" if apart and not _GOES_ON.match(part) else line + part
+                apart = False
+    return _FRACTION.sub(r"\\dfrac", line.strip())
 
 
 def write_words(tex: str) -> str:
