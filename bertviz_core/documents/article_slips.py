@@ -14,7 +14,7 @@ ARTICLE_SLIPS = (
          r"The first is defined and never used: $W_1$ and $W_2$ have $d_F$. The second stands in the formulas as "
          r"$\mathrm{emb\_dim}$ and as $d_{\mathrm{emb\_dim}}$."),
     Slip("unused-size", "Notation", r"$\mathrm{vocab\_size}$", "nothing", CONTRADICTION,
-         "It is defined and never used: the article ends before a vocabulary is needed."),
+         "It is defined and never used: no formula and no matrix of the article has this size."),
     Slip("pads-first", r"Padding: $[5, 5, 5, 34, \ldots]$", "three tokens before the text",
          "after it, or positions that begin behind them", NUMBER,
          "Its matrix $P$ gives “Hello” position 0; behind three pads it stands at 3. The numbers are the first "
@@ -50,7 +50,7 @@ ARTICLE_SLIPS = (
     Slip("five-rows", "Example 2, first matrix", "5 rows", "6, one a token", CONTRADICTION,
          "Six tokens stand beside them.", _SUM),
     Slip("v-twice", r"$V_{Hello,1}$, $V_1, \ldots, V_h$", "$V$ for the output of a head", "a letter of its own",
-         CONTRADICTION, "$V_i$ is the matrix of values, three formulas above; and the token is lost from the index."),
+         CONTRADICTION, "$V_i$ is the matrix of values in $XW_i^V = V_i$; and the token is lost from the index."),
     Slip("w-names", r"$\mathrm{Concat}(V_1, V_2, \ldots, V_h)W_0$", "$W_0$", "$W^O$", CONTRADICTION,
          "One matrix under two names; its sizes are given twice too, once as $h d_v$, once as $d_v h$."),
 )

@@ -10,6 +10,8 @@ from bertviz_core.documents.slips import CONTRADICTION, NUMBER, WORKED, Slip
 NOTE_SLIPS = (
     Slip("value-size", "$W_{h,l}^V$", r"$\mathbb{R}^{d \times d_q}$", r"$\mathbb{R}^{d \times d_v}$", CONTRADICTION,
          r"Its own $V_{h,l}=Z_{l-1} W_{h,l}^V$ has $d_v$ columns. No number shows it: both sizes are equal in BERT."),
+    Slip("one-length-twice", "$T$ and $Q_{h,l}$", "max input length, then max input len", "one name", CONTRADICTION,
+         "The sizes under Initialize have the first; wherever the algorithm names it, it has the second."),
     Slip("residual-x", r"$\bar{Z}_l$ and $Z_l$", r"$X+\tilde{Z}_l$, $X+Z_l^{out}$",
          r"$Z_{l-1}+\tilde{Z}_l$, $\bar{Z}_l+Z_l^{out}$", NUMBER,
          "A residual connection carries a sub-layer's own input. X is that of the first layer only: in the note's own "

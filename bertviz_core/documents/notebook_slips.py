@@ -42,6 +42,8 @@ NOTEBOOK_SLIPS = (
          "In [30] reads `bert.embeddings.LayerNorm.weight`; the first layer begins with In [32]."),
     Slip("docstring", "In [29], first parameter", "x is (batch_size, num_features)",
          "x has any axes before the last", CONTRADICTION, "In [30] calls it with [1, 12, 768]."),
+    Slip("nothing-initialized", "In [30], first remark", "LayerNorm and dropout are initialized", "neither is", CODE,
+         "The lines below it are remarks too: In [30] calls the function of In [29], and nothing is ever dropped."),
     Slip("scores-not-shown", "text before In [40]", "`qk_per_token` results", "nothing of that name is computed", CODE,
          "In [40] makes scores, softmax and sum in one call, and shows none of the scores. Ours are on the page "
          "Attention.", ("attention", "")),

@@ -41,6 +41,9 @@ POST_SLIPS = (
          "in BERT a residual sum and LayerNorm too", CODE,
          "It is so in the code that the post links to, which moved both into the layer; in BERT as released these two "
          "modules end with them."),
+    Slip("unused-names", "BERTSelfAttention, BERTSelfOutput", "$f_{SelfAtt}$, $f_{SelfOut}$",
+         "$f_{Att}(x)=f_{SelfOut}(f_{SelfAtt}(x))$", CONTRADICTION,
+         "Both are defined, and no formula has either: of $f_{Att}$ it is only said that it has these two parts."),
     Slip("only-activation", "BERTIntermediate", "an activation", "a linear layer and an activation", NUMBER,
          "An activation leaves the number of components as it is; $f_{Out}$ could not bring them back."),
     Slip("select", "BERTLayer", "selects a layer", "is a layer", CONTRADICTION,
