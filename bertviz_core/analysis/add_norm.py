@@ -75,6 +75,12 @@ def is_passed_on(trace: Trace, layer: int) -> bool:
     return all(adds_input(trace, each) and gives_normalized(trace, each.enter("LayerNorm")) for each in modules)
 
 
+def tell_cut(trace: Trace) -> str:
+    """What attention rollout does about the residual connections that a change cut, where one did."""
+    cut = any(not is_passed_on(trace, layer) for layer in range(trace.model.config.num_hidden_layers))
+    return "Residual connections that a change cuts, and skipped layers, are counted as before." if cut else ""
+
+
 def is_normal(rows: np.ndarray) -> bool:
     """Whether every row has mean 0 and variance 1; a row of equal numbers, for one, cannot be given them."""
     return np.allclose(rows.mean(axis=-1), 0, atol=1e-3) and np.allclose(rows.var(axis=-1), 1, atol=1e-3)

@@ -87,13 +87,13 @@ IN_FORMULAS: Mapping[str, Mapping[str, str]] = {
         "f_l": "what the feed-forward network of layer l writes", "b": "what the biases write",
     },
     "xi = Σjxi,j": {
-        "x_i": "token i’s last vector", "x_i,j": "the part of it that came from token j",
-        "b_i": "the part that came from biases",
-        "i": "the token that is read", "j": "each token",
+        "x_i": "token i’s vector", "x_i,j": "the part of it that came from token j",
+        "b_i": "the part that came from biases", "s_i,j": "its share of the lengths of all parts",
+        "i": "the token that is read", "j": "each token", "k": "each token in turn",
     },
     "ρ =": {
         "ρ": "rank correlation: 1, the same order", "m_j": "what the method gives token j",
-        "Δ_j": "by how much the number falls without token j", "j": "the token",
+        "Δ_j": "by how much what is measured falls with token j hidden", "j": "the token",
     },
     "Āi,j": {
         "Ā": "attention weights, the mean over the heads", "i": "the query", "j": "the key", "h": "how many heads",

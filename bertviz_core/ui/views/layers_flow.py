@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import layers
-from bertviz_core.analysis.add_norm import is_passed_on
+from bertviz_core.analysis.add_norm import tell_cut
 from bertviz_core.analysis.labels import label_tokens
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.analysis.ranking import center_range, rank_top
@@ -221,11 +221,7 @@ def _make_origin(view: View, found: np.ndarray) -> Origin:
         else (rf"M^{{(l)}} &= {half} \\ {mixed}_{{t,u}} &= M^{{(l)}}_{{t,u}} \big/ \textstyle\sum_v M^{{(l)}}_{{t,v}}")
     )
     divided = "" if whole else f" As changed, not all attention weights sum to 1: {_tell_division(view)}."
-    cut = (
-        " Residual connections that a change cuts, and skipped layers, are counted as before."
-        if any(not is_passed_on(view.trace, layer) for layer in range(len(found)))
-        else ""
-    )
+    cut = f" {said}" if (said := tell_cut(view.trace)) else ""
     return Origin(
         f"{ATTENTION_WEIGHTS.in_layers('{i}')} of all layers",
         ATTENTION,

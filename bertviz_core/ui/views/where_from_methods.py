@@ -7,13 +7,15 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
+from bertviz_core.analysis.add_norm import tell_cut
 from bertviz_core.analysis.agreement import correlate_ranks
-from bertviz_core.analysis.attribution import FORMULAS, Question, read_measure
+from bertviz_core.analysis.attribution import Question, read_measure
 from bertviz_core.analysis.labels import tell_tokens_apart
 from bertviz_core.analysis.layers import roll_out_attention
 from bertviz_core.analysis.methods import MOST_TOKENS, Methods, list_outputs
 from bertviz_core.analysis.targets import name_target
 from bertviz_core.analysis.value_weighted import ADDED, GIVEN
+from bertviz_core.figures.heatmap import has_room
 from bertviz_core.figures.inside import draw_inside
 from bertviz_core.figures.methods import draw_methods
 from bertviz_core.formula.address import Address
@@ -21,6 +23,7 @@ from bertviz_core.formula.numbers import format_percent, write_fixed
 from bertviz_core.formula.steps import NORM, PREDICTION
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.sharing.findings import Found
+from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state, url
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.findings import show_finding, tell_progress
@@ -40,6 +43,10 @@ from bertviz_core.ui.walk.worked_parts import PART
 
 _ROLL_OUT = "roll-out"  # its row
 _AFTER = Key("after", -1)  # the layer after which the lengths are looked at
+_SHARES = (
+    r"x_i = \sum_j x_{i,j} + b_i, \quad "
+    r"s_{i,j} = \lVert x_{i,j} \rVert / (\sum_k \lVert x_{i,k} \rVert + \lVert b_i \rVert)"
+)
 _ORDERS = r"\rho = \mathrm{corr}(\mathrm{rank}\, m_j, \mathrm{rank}\, \Delta_j)"
 
 
@@ -128,17 +135,18 @@ def _draw_methods(view: View, question: Question, found: Found[Methods]) -> None
     show_chart(chart, "methods", f"What each method says of each token, for {name_target(view.trace, question.target)}")
     told = (
         _tell_gradients(found),
-        _tell_roll_out(texts[_ROLL_OUT]),
+        _tell_roll_out(view.trace, texts[_ROLL_OUT]),
         tell_near_ties(*rows).strip(),
         tell_progress(found, "the other methods"),
     )
     show_note(f"{tell_pass(view)}Each row has its own scale. {' '.join(filter(None, told))}")
 
 
-def _tell_roll_out(order: str) -> str:
+def _tell_roll_out(trace: Trace, order: str) -> str:
     """What it leaves out, and how near its order is to that of hiding here, where that is known."""
     near = f"; its rank correlation with hiding is {order} here" if order else ""
-    return f"Roll-out multiplies attention weights and leaves out values, feed-forward blocks and signs{near}."
+    said = f"Roll-out multiplies attention weights and leaves out values, feed-forward blocks and signs{near}."
+    return " ".join(filter(None, (said, tell_cut(trace))))
 
 
 def _tell_gradients(found: Found[Methods]) -> str:
@@ -168,7 +176,7 @@ def show_inside(view: View) -> None:
     after = state.read(_AFTER)
     where = Address(list_outputs(view.trace)[after])
     drawn = f"{where}.{LENGTH}[token=*,source=*]"
-    heading = Heading("Who is in whom", "", FORMULAS["lengths"], "Modarressi et al. 2022", drawn=drawn)
+    heading = Heading("Who is in whom", "", _SHARES, "Modarressi et al. 2022", drawn=drawn)
     with open_card(view, NORM, heading, where, name="inside") as tools:
         with tools:
             st.selectbox(
@@ -180,12 +188,13 @@ def show_inside(view: View) -> None:
 
 def _draw_inside(view: View, after: int, where: Address, found: Found[Methods]) -> None:
     lengths, tokens = (found.value or Methods()).lengths, tell_tokens_apart(view.trace)
+    hundredths = ", in the marked row in hundredths" if has_room(len(tokens) + 1) else ""
     if after < len(lengths):
         shares, own = measure_shares(lengths[after]), read_question(view).token
         chart = draw_inside(shares, tokens, [*tokens, "biases"], own, view.colors)
         chart = chart.offer(f"{where}.{LENGTH}[token={{y}},source={{x}}]")
         show_chart(chart, "inside", f"How much of each token's vector came from which token, after layer {after}")
     st.caption(
-        f"{tell_pass(view)}Rows: a token’s vector; columns: its sources, by length. "
+        f"{tell_pass(view)}Rows: a token’s vector; columns: its sources, by their share of all lengths{hundredths}. "
         f"{tell_progress(found, 'the lengths and methods')}"
     )
