@@ -30,8 +30,8 @@ class Readings:
     """One layer's attention in three readings, each (query, key).
 
     weights: mean over heads; values: the length of the sum over heads of weight times value times W_O, the values'
-    bias counted with them; residual: the length of that and, of the token itself, of the block's input, divided by
-    LayerNorm's deviation and scaled by γ.
+    bias counted with them; residual: the length of that and, of the token itself, of the block's input, less its mean,
+    divided by LayerNorm's deviation and scaled by γ.
     """
 
     weights: np.ndarray

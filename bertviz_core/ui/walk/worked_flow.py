@@ -38,6 +38,7 @@ from bertviz_core.ui.walk.worked_number import NOTE, WorkedOut
 
 AVERAGED, ROLLOUT, BROUGHT = "averaged", "rollout", "brought"  # the last part of their addresses
 _SOURCE = "source"
+_CENTER = "center: each number less their mean, as in LayerNorm; "
 _PIECES = 6  # of a waterfall, beside the others
 _ROWS = card.ROWS - 2
 
@@ -215,7 +216,7 @@ def _work_out_brought(trace: Trace, of: Address) -> WorkedOut:
         for i in order
     ]  # fmt: skip
     v = r"\sum_h \; A_h V_h W_h"
-    inner = rf"({v} + [i = j] \; x) \; \gamma / \sigma" if whole else v
+    inner = rf"\mathrm{{center}}({v} + [i = j] \; x) \; \gamma / \sigma" if whole else v
     worked = " + ".join(rf"{bracket_negative(format_latex(float(taken[i])))}^2" for i in order[:2])
     return WorkedOut(
         f"Brought from {name_token(trace.tokens, source)}",
@@ -231,7 +232,7 @@ def _work_out_brought(trace: Trace, of: Address) -> WorkedOut:
                 card.close_sum(squares, order, 4),
             ),
             draw_components(taken, "the {} numbers brought"),
-            f"lengths do not add up, as the vectors do; {NOTE}",
+            f"{_CENTER if whole else ''}lengths do not add up, as the vectors do; {NOTE}",
         ),
         line=Line(
             rf"\lVert u_{{{token} \leftarrow {source}}} \rVert",
