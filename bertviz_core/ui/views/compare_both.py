@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TypeVar
@@ -83,14 +82,9 @@ class Both:
 
     @cached_property
     def names(self) -> list[str]:
-        """What the matched tokens are called where they stand alone; with their number, where several are alike."""
-        every = [self.one.tokens[here] for here, _ in self.pairs]
-        seen: Counter[str] = Counter()
-        found: list[str] = []
-        for name in every:
-            seen[name] += 1
-            found.append(f"{name} ({write_ordinal(seen[name])})" if seen[name] > 1 else name)
-        return found
+        """What the matched tokens are called where they stand alone; where others of the sentence are alike, matched or
+        not, with their number among these."""
+        return [_name_token(self.one.tokens, here) for here, _ in self.pairs]
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -104,6 +98,12 @@ class Both:
     def remember(self, what: str, make: Callable[[], T]) -> T:
         """What is worked out of both, once for all sessions."""
         return remember(self.one, f"{what} across {name_pass(self.other)} {self.pairs}", make)
+
+
+def _name_token(tokens: Sequence[str], i: int) -> str:
+    token = tokens[i]
+    number = tokens[: i + 1].count(token)
+    return f"{token} ({write_ordinal(number)})" if number > 1 else token
 
 
 def read_both(view: View) -> Both | None:

@@ -125,10 +125,11 @@ def find_head(layer: int, head: int) -> Address:
 
 
 def _read_maps(both: Both, shown: tuple[tuple[int, int], ...]) -> Maps:
-    """The two maps of each of these heads, by its place."""
+    """The two maps of each of these heads as they are drawn, by its place."""
+    weights = {place: ATTENTION_WEIGHTS.in_layer(place[0]).fix(head=place[1]) for place in shown}
     return {
-        (layer, head): read_folded(both.one, both.other, both.pairs, ATTENTION_WEIGHTS.in_layer(layer).fix(head=head))
-        for layer, head in shown
+        place: [_pool(each) for each in read_folded(both.one, both.other, both.pairs, where)]
+        for place, where in weights.items()
     }
 
 
@@ -141,10 +142,7 @@ def _render_maps(view: View, heads: np.ndarray, maps: Maps) -> str:
     if not maps:
         return '<div class="bv-elsewhere-wait"></div>'
     end, alone = _find_end(maps), any(each[:, -1].any() for pair in maps.values() for each in pair)
-    drawn = [
-        _render_pair(view, place, float(heads[place]), [_pool(each) for each in pair], end, alone)
-        for place, pair in maps.items()
-    ]
+    drawn = [_render_pair(view, place, float(heads[place]), pair, end, alone) for place, pair in maps.items()]
     inside = f'<div class="bv-elsewhere" data-roving>{"".join(drawn)}</div>'
     return table_html.write_region("Maps of heads in both passes", inside, "bv-elsewhere-all", scrolls=False)
 

@@ -35,10 +35,6 @@ from bertviz_core.ui.walk.worked_out import pick_cosines
 
 _PATHS = 24  # more would be a thicket
 _OF_ALL = "embeddings.LayerNorm and every encoder.layer.{i}.output.LayerNorm"
-_COMPONENTS = (
-    "Principal components: the directions along which the vectors of all tokens at all stages vary most. All stages "
-    "use one basis, so each line shows how the layers move one token."
-)
 _HEIGHT = 268  # pixels of the pictures in the second row
 NO_DIRECTION = "A vector of length 0 has no direction: a cosine with it is undefined, and left out."
 
@@ -291,12 +287,21 @@ def _show_paths(view: View, count: int, name: str) -> Derived:
             _OF_ALL,
             NORM,
             _write_components(view),
-            _COMPONENTS,
+            _tell_components(view),
             _write_component(view, found, count - 1),
             "Pearson 1901; computed by singular value decomposition",
         ),
         values=values,
         note=_describe(name, stages, stage, found.shares[:count]) + part,
+    )
+
+
+def _tell_components(view: View) -> str:
+    """What the directions are, and of which tokens: those that count in no mean have points, but no part in them."""
+    some = "" if all(view.trace.encoding.mask) else " with attention mask 1"
+    return (
+        f"Principal components: the directions along which the vectors of all tokens{some} at all stages vary most. "
+        "All stages use one basis, so each line shows how the layers move one token."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
@@ -41,6 +42,7 @@ _COLUMNS = {
 _NUMBERS = sum(len(row) for printed in TENSORS for row in printed.digits)
 _MAP = 262  # pixels: as high as what stands beside it
 _CURVE, _CURVE_ALONE = 224, 340  # pixels: with something beside it, and without
+_APART = 0.05  # from one point of the curve to the next
 _CELL = Key("cell", TENSORS[0].cell)
 
 
@@ -280,7 +282,7 @@ def show_itself(view: View, beside: Callable[[], object] | None = None) -> Deriv
     """Two printed tensors against each other: this needs no model. beside: draws what stands beside the picture."""
     inputs, outputs = _read_pair()
     x, y = notebook.read_printed(inputs), notebook.read_printed(outputs)
-    agree, line = notebook.find_followers(inputs, outputs), np.linspace(-4.5, 1, 111)
+    agree, line = notebook.find_followers(inputs, outputs), _span(x)
     points = np.stack([x.ravel(), y.ravel()], axis=1)
     held = np.vstack([points, np.stack([line, notebook.compute_gelu(line)], axis=1)])
     names = [f"printed {i}" for i in range(len(points))] + [f"curve {i}" for i in range(len(line))]
@@ -308,9 +310,25 @@ def show_itself(view: View, beside: Callable[[], object] | None = None) -> Deriv
         ),
         values=Values(held, names, ["pre-activation", "activation"]),
         beside=beside,
-        note="Each point is one printed pair on the GELU curve. At x = −4.2322 the notebook prints −4.8812e−05; "
-        f"in exact arithmetic it is {format_number(float(notebook.compute_gelu(np.array([-4.2322]))[0]))}: in single "
-        "precision 1 + erf(x/√2) nearly cancels there and keeps only two or three digits.",
+        note=f"Each point is one printed pair on the GELU curve. {_tell_lowest(inputs, outputs)}",
+    )
+
+
+def _span(x: np.ndarray) -> np.ndarray:
+    """Where the curve is drawn: in even steps over all printed inputs, as far as the next half on each side."""
+    low, high = math.floor(2 * x.min()) / 2, math.ceil(2 * x.max()) / 2
+    return np.linspace(low, high, round((high - low) / _APART) + 1)
+
+
+def _tell_lowest(inputs: PrintedTensor, outputs: PrintedTensor) -> str:
+    """What single precision does at the lowest printed input, where most is lost."""
+    x = notebook.read_printed(inputs)
+    row, column = np.unravel_index(int(x.argmin()), x.shape)
+    typed, printed = (each.digits[row][column].replace("-", "−") for each in (inputs, outputs))
+    exact = format_number(float(notebook.compute_gelu(x[row, column][None])[0]))
+    return (
+        f"At x = {typed} the notebook prints {printed}; in exact arithmetic it is {exact}: in single precision "
+        "1 + erf(x/√2) nearly cancels there and keeps only two or three digits."
     )
 
 

@@ -180,7 +180,7 @@ def _show_heads(view: View, both: Both, known: Patching, end: float) -> int:
     a, v = (
         rf"\textcolor{{{view.colors.kinds[kind]}}}{{{letter}}}" for kind, letter in ((ATTENTION, "A"), ("value", "V"))
     )
-    says = "its output at all tokens"
+    says = f"its output at all {'' if both.whole else 'matched '}tokens"
     heading = Heading("Which head", "", rf"O_{{l,h}} := O'_{{l,h}} = {a}' {v}'", f"{says}; {values.size} passes")
     with open_card(view, ATTENTION, heading, list_paths(trace, OF_HEADS)[0], name="patched-heads") as tools:
         columns = [str(i) for i in range(values.shape[1])]

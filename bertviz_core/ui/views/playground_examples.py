@@ -22,6 +22,7 @@ from bertviz_core.ui.frame import url
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
+from bertviz_core.ui.panels.put import tell_way
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.views.playground import ARTICLE
 
@@ -77,6 +78,13 @@ def show_sinusoidal(view: View) -> Derived:
     )
 
 
+def _tell_evenness(scores: np.ndarray) -> str:
+    """What a divisor does to the weights: nothing where all scores are equal."""
+    if np.ptp(scores):
+        return "the larger the divisor, the more even its attention weights"
+    return "all its scores are equal, so its attention weights are too, whatever the divisor"
+
+
 def _read_number(label: str, key: Key[int], low: int, high: int) -> int:
     url.bind(key, range(low, high + 1))
     return int(st.number_input(label, low, high, key=key.name, width=140))
@@ -89,7 +97,7 @@ def show_divisors(view: View, scores: np.ndarray, row: int) -> Derived:
     best = int(scores[row].argmax())
     return Derived(
         "playground-divisors",
-        f"“{WORDS[row]}”: the larger the divisor, the more even its attention weights",
+        f"“{WORDS[row]}”: {_tell_evenness(scores[row])}",
         draw_heatmap(
             found,
             Side("key", WORDS),
@@ -136,8 +144,8 @@ def show_unscaled(view: View) -> Derived:
         ),
         _write_division(view, without, rows["probs"]),
         values=Values(np.stack([without, series["with √d_k"]], axis=1), names, list(series)),
-        note="Scores of this model on your sentence. Hollow: softmax of unscaled dot products. Filled: as BERT "
-        f"computes it.{_note_shown(shown, trace.encoding.real)}",
+        note="Scores of this model on your sentence. Hollow: softmax of unscaled dot products. Filled: "
+        f"{tell_way(view, _locate(view, 'probs'), 'as BERT computes it')}.{_note_shown(shown, trace.encoding.real)}",
         table=render_table(
             "key u",
             [names[k] for k in shown],
