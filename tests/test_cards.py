@@ -76,6 +76,11 @@ def test_a_line_that_goes_on_with_a_formula_has_no_comma_before_it_and_two_besid
     assert flatten(r"\begin{aligned} a &= b & c &= d \\ &e = f \end{aligned}") == r"a = b ,\quad c = d ,\quad e = f"
 
 
+def test_a_case_in_a_line_has_its_condition_behind_it_and_no_brace_of_one_row():
+    tex = r"p = \begin{cases} \sin\frac{i}{2} & j \text{ even} \\[6pt] \cos i & j \text{ odd} \end{cases}"
+    assert flatten(tex) == r"p = \sin\dfrac{i}{2}\;(j \text{ even}),\quad \cos i\;(j \text{ odd})"
+
+
 def test_no_formula_of_the_records_runs_into_the_next_one():
     """Behind an equals sign another one stands only where the same thing is written once more, or in an index."""
     lines = {line for file in RECORDED.glob("*.txt") for line in LINE.findall(file.read_text(encoding="utf-8"))}

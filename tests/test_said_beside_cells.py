@@ -1,11 +1,8 @@
 """What stands around the cells, in states in which it was not true: names of tokens, formulas, of which tokens."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
 from transformers import BertConfig, BertForMaskedLM, BertTokenizer
 
 import bertviz_core as bv
@@ -24,8 +21,6 @@ from tests.canvas import look
 from tests.factory import random_checkpoint
 from tests.test_patch_page import DOCTOR, LONGER, NURSE
 from tests.test_patch_page import opened as open_patch
-
-APP = str(Path(__file__).parent.parent / "app.py")
 
 WORDS = ("<pad>", "<unk>", "<s>", "</s>", "<mask>", "the", "cat", "sat")
 LOGIT = "cls.predictions.decoder[token=8,vocab=2111{}]"
@@ -153,15 +148,6 @@ def test_the_darkest_cell_of_the_maps_is_the_largest_that_is_drawn(bundled):
 
 def test_a_divisor_makes_nothing_more_even_where_all_scores_are_equal():
     assert "the more even" in _tell_evenness(np.array([1.0, 2.0])) and "equal" in _tell_evenness(np.full(6, 5.0))
-
-
-def test_weights_that_a_change_put_are_not_said_to_be_berts(bundled):
-    at = AppTest.from_file(APP, default_timeout=60)
-    changes = "encoder.layer.2.attention.self.probs[head=5]:0"
-    at.query_params.update({"text": "the cat", "changes": changes, "layer": "2", "head": "5", "open": "all"})
-    at.switch_page("pages/playground.py").run()
-    said = " ".join(each.value for each in at.caption)
-    assert "Filled: put there by a change." in said and "as BERT computes it" not in said
 
 
 def test_roll_out_says_on_both_pages_that_a_skipped_layer_is_counted_as_before(bundled):

@@ -13,6 +13,7 @@ from functools import lru_cache
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|:=|\s|.")
 _BREAK = re.compile(r"\\\\(?:\[\w+\])?")  # which may say how far below the next line stands
 _LINES = re.compile(r"\\(?:footnotesize)?\s*\\begin\{aligned\}|\\begin\{aligned\}|\\end\{aligned\}")
+_CASES = re.compile(r"\\begin\{cases\}(.*?\\\\.*?)\\end\{cases\}", re.DOTALL)
 _FRACTION = re.compile(r"\\t?frac(?![a-z])")
 _GOES_ON = re.compile(r"\s*(?::?=|\\(?:approx|neq)\b)")  # a line that is the same formula as that above it
 _TAG = re.compile(r"<[^>]*>")
@@ -55,7 +56,7 @@ def write_html(tex: str) -> str:
 def flatten(tex: str) -> str:
     """LaTeX of several lines in one: its formulas behind each other, where a line goes on with one without a comma."""
     line = ""
-    for row in _BREAK.split(_LINES.sub("", tex)):
+    for row in _BREAK.split(_LINES.sub("", _CASES.sub(_list_cases, tex))):
         apart = bool(line.strip())
         for place, part in enumerate(row.split("&")):
             apart |= place > 0 and place % 2 == 0  # a formula takes two columns
@@ -63,6 +64,12 @@ def flatten(tex: str) -> str:
                 line = rf"{line.rstrip()} ,\quad {part.lstrip()}" if apart and not _GOES_ON.match(part) else line + part
                 apart = False
     return _FRACTION.sub(r"\\dfrac", line.strip())
+
+
+def _list_cases(cases: re.Match[str]) -> str:
+    """Each value with its condition behind it."""
+    rows = [row.partition("&") for row in _BREAK.split(cases[1])]
+    return r",\quad ".join(rf"{value.strip()}\;({condition.strip()})" for value, _, condition in rows)
 
 
 def write_words(tex: str) -> str:

@@ -22,7 +22,6 @@ from bertviz_core.ui.frame import url
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
-from bertviz_core.ui.panels.put import tell_way
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.views.playground import ARTICLE
 
@@ -144,8 +143,8 @@ def show_unscaled(view: View) -> Derived:
         ),
         _write_division(view, without, rows["probs"]),
         values=Values(np.stack([without, series["with √d_k"]], axis=1), names, list(series)),
-        note="Scores of this model on your sentence. Hollow: softmax of unscaled dot products. Filled: "
-        f"{tell_way(view, _locate(view, 'probs'), 'as BERT computes it')}.{_note_shown(shown, trace.encoding.real)}",
+        note="Scores of this model on your sentence. Hollow: softmax of unscaled dot products. Filled: as BERT "
+        f"computes it.{_note_shown(shown, trace.encoding.real)}",
         table=render_table(
             "key u",
             [names[k] for k in shown],
