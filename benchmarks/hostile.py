@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -11,41 +12,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-PARAMETERS = (
-    "text",
-    "pair",
-    "model",
-    "pad",
-    "layer",
-    "head",
-    "token",
-    "key_token",
-    "mask",
-    "window",
-    "changes",
-    "walk",
-    "open",
-    "show",
-    "formulas",
-    "against",
-    "document",
-    "beside",
-    "notation",
-    "component",
-    "level",
-    "stop",
-    "word",
-    "texts",
-    "eta",
-    "passes",
-    "seed",
-    "learner",
-    "program",
-    "projection",
-    "of_head",
-    "statistic",
-    "lesson",
-    "step",
+_UI = Path(__file__).parents[1] / "bertviz_core" / "ui"
+# All that a session remembers by a name, in the URL or not: whoever writes a URL need not know which is which.
+PARAMETERS = sorted(
+    {name for file in _UI.rglob("*.py") for name in re.findall(r'\bKey\("([\w-]+)"', file.read_text(encoding="utf-8"))}
 )
 _LESSONS = ("tokens", "embeddings", "attention", "layer", "words", "whatif", "before", "after")
 _STEPS = (*map(str, range(13)), "end", "٣", "²", "1.0")
@@ -110,6 +80,8 @@ _ADDRESSES = (
     "input_ids",
     "bert.pooler.dense.weight",
     "made:x",
+    "changes:encoder.layer.1.output",
+    "0-0.1-2",
     "…",
 )
 _CELLS = (

@@ -14,11 +14,13 @@ import pytest
 from attackers import ATTACKS
 from attacks import Guest, Memory, Row, Wait, find_recovery, hold, render_row, summarize
 from classroom import Outside
+from hostile import PARAMETERS
 from lines import greet
 from nuisances import list_servers
 from stranger import Stranger
 from users import Tally
 
+from bertviz_core.ui.frame.keys import COMMON
 from tests.loops import run_alone
 
 SLOW = [Wait(at, at + 3.0) for at in range(10, 20)]  # during an attack that ends at 20
@@ -28,6 +30,11 @@ QUICK = [Wait(23 + i / 6, 23.2 + i / 6) for i in range(100)]
 def row(**changed):
     calm = (0.1, 0.3)
     return Row("odd", "run", calm, calm, calm, 0.5, Memory(900, 1100, 1300), 0.0, **{"done": {"sent": 5}, **changed})
+
+
+def test_hostile_addresses_name_all_that_a_page_takes_from_one():
+    assert {key.name for key in COMMON} < set(PARAMETERS)
+    assert {"patch-word", "numbers", "direction", "story-of"} < set(PARAMETERS)  # of single pages
 
 
 def test_who_still_waits_counts_with_the_time_so_far():
