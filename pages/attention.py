@@ -8,7 +8,8 @@ from bertviz_core.ui.views import attention, attention_heads, attention_row, att
 
 view = open_page(
     "attention",
-    "A query's dot product with every key, divided by the root of a head's width, is made a weight by a softmax.",
+    "A query's dot product with every key, divided by √d_k so that large ones do not take all, is made a weight by "
+    "a softmax.",
     attention.write_headline,
 )
 key, reason = attention.choose_key(view)

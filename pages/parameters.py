@@ -8,8 +8,9 @@ from bertviz_core.ui.views import parameters, parameters_values
 
 view = open_page(
     "parameters",
-    "A checkpoint is the file with the learned parameters: a list of tensors, the same for every sentence.",
+    "A checkpoint is the file with the learned parameters: tensors, the same for every sentence.",
     parameters.write_headline,
+    more=parameters.tell_training,
 )
 parameters.show_sizes(view)
 tensor, window = parameters.choose_tensor(view)

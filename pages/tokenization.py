@@ -8,8 +8,8 @@ from bertviz_core.ui.views import tokenization, tokenization_inputs, tokenizatio
 
 view = open_page(
     "tokenization",
-    "The text is split into words, each word into the longest pieces in the vocabulary (WordPiece); a piece's index "
-    "there is its token id.",
+    "Each word is split into the longest pieces in the vocabulary (WordPiece); a piece's index there is its id. Its "
+    "segment: 0 in a first sentence, 1 in a second.",
     tokenization_lead.write_headline,
 )
 tokenization_lead.show_tokens(view)

@@ -334,3 +334,21 @@ def test_less_is_taken_from_what_the_headline_says_brings_only_so_much(rome):
         assert all(brought < first for brought in second), said
         contrasts += len(second)
     assert contrasts > 50
+
+
+def test_why_scores_are_divided_is_said_where_the_page_begins(scores):
+    (intro,) = re.findall(r"<p><strong>Attention\.</strong>.*?</p>", html(scores))
+    assert re.search(r'class="bv-term"[^>]*>√d_k<span role="tooltip">[^<]*one key takes all', intro)
+    assert "so that large ones do not take all" in intro
+
+
+def test_entropy_can_be_pointed_at_where_it_is_told(scores):
+    explained = re.compile('class="bv-term"[^>]*>Entropy<span role="tooltip">How evenly attention is spread')
+    assert explained.search(html(scores))
+    assert any(explained.search(each.value) for each in opened("heads").caption)
+
+
+def test_the_wheel_moves_the_page_over_every_chart():
+    at = opened("layers", open="paths")
+    configs = [json.loads(chart.proto.config) for chart in at.get("plotly_chart")]
+    assert len(configs) > 2 and not any(config["scrollZoom"] for config in configs)

@@ -132,6 +132,24 @@ def test_the_search_of_a_word_stands_in_full():
     assert set(buttons) == {"unbelievably", "tokenizers"}
 
 
+def test_a_word_that_is_not_cut_is_told_to_be_an_entry():
+    assert "an entry of V: it is not cut" in caption(opened("tokenization", split="unbelievable"))
+    assert "an entry of V: it is not cut" not in caption(opened("tokenization", split="unhappiness"))
+
+
+def test_what_a_segment_is_and_what_a_second_sentence_changes_stands_by_the_picture():
+    for pair, told in {
+        "": "written under the pencil, would be segment 1",
+        "in rome": "its tokens get another segment",
+    }.items():
+        at = opened("tokenization", text="the cat sat", pair=pair)
+        texts = [re.sub(r'<span role="tooltip">.*?</span>|<[^>]*>', "", text) for text in html(at)]
+        assert any("The sentence, cut into tokens" in text and told in text for text in texts), told
+        assert any("segment: 0 in a first sentence, 1 in a second" in text for text in texts)
+        (labels,) = re.findall(r'<div class="bv-cut-labels">.*?</div>', " ".join(html(at)))
+        assert re.search(r'class="bv-term"[^>]*>segment<span role="tooltip">Which of the two sentences', labels)
+
+
 def caption(at):
     return " ".join(element.value.replace("\\", "") for element in at.caption)
 

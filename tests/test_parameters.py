@@ -10,7 +10,7 @@ from safetensors import safe_open
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.analysis import parameters as analysis
-from bertviz_core.checkpoint.hub import locate
+from bertviz_core.checkpoint.hub import locate, read_summary
 from bertviz_core.checkpoint.model import load_model
 from tests.factory import KINDS, SIZES, random_checkpoint
 
@@ -209,6 +209,10 @@ def test_who_asks_where_the_numbers_come_from_reads_the_bundled_models_card(mode
         at.query_params.update({"model": str(name), "open": "card"})
         at.switch_page("pages/parameters.py").run()
         assert not at.exception and not at.error
+        intro = " ".join(
+            each.proto.body for each in at.get("html") if "<strong>Parameters.</strong>" in each.proto.body
+        )
+        assert (read_summary() in intro) == (name == "bundled"), "who trained it, on what, is said without a click"
         told[name] = [each.value for each in at.markdown if "all-MiniLM-L6-v2" in each.value]
     (card,) = told["bundled"]
     assert "Licence: Apache-2.0" in card and "AdamW" in card

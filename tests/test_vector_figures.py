@@ -51,6 +51,17 @@ VECTORS = {
 }  # fmt: skip
 
 
+def test_the_tokens_that_end_nearest_are_named_at_their_lines_from_the_highest_down():
+    cosines = np.array([[0.1, 0.2], [0.0, 0.9], [0.3, 0.1], [0.2, 0.89], [0.5, 0.4], [0.5, np.nan]])
+    names = ["when", "in", "rome", "as", "the", "zero"]
+    for nearest, shown in ((2, ["in", "as", "the", "<b>rome</b>"]), (3, ["in", "<b>as</b>", "the"])):
+        notes = draw_resemblance(cosines, names, ["E", "0"], nearest, 1, LIGHT, INK).layout["annotations"]
+        assert [note["text"] for note in notes] == shown and {note["x"] for note in notes} == {1}
+        heights = [note["y"] for note in notes]
+        assert heights[0] == 0.9 and heights[2] == pytest.approx(0.4)
+        assert heights[1] < 0.89 and min(-np.diff(heights)) > 0.05, "no name covers another"
+
+
 def test_a_triangle_is_true_to_length_and_angle():
     was, added, total, _, _, *reach = VECTORS["draw_triangle"]["at an angle"](LIGHT).traces
     assert (was["x"], was["y"]) == ([0.0, 3.0], [0.0, 0.0])

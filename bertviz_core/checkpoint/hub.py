@@ -20,6 +20,7 @@ from bertviz_core.sharing.environment import read_bytes
 from bertviz_core.sharing.memory import read_budget
 
 BUNDLED = "bundled"
+_SUMMARY = "- In short: "
 BUNDLED_FOLDER = Path(__file__).parents[1] / "models" / "bundled"
 SILENCE_S = 10.0  # a download that stands still for longer is given up
 
@@ -108,6 +109,12 @@ def find_folder(name: str) -> Path | None:
 def read_card() -> str:
     """What the bundled model was trained on and how, and what it is bad at, as Markdown."""
     return (BUNDLED_FOLDER / "MODEL_CARD.md").read_text(encoding="utf-8")
+
+
+def read_summary() -> str:
+    """The same in one sentence: the card's line `In short`."""
+    line = next(line for line in read_card().splitlines() if line.startswith(_SUMMARY))
+    return line.removeprefix(_SUMMARY)
 
 
 def _find_cached(name: str, revision: str | None) -> Located | None:

@@ -13,16 +13,32 @@ from bertviz_core.figures.texts import Rich, bold
 from bertviz_core.formula.texts import shorten
 
 _LONGEST = 12  # letters of the name at the end of its line
+_NAMED, _APART = 3, 0.075  # lines with a name, those that end highest; names' least distance, in parts of the height
 
 
 def draw_resemblance(
     cosines: np.ndarray, names: Sequence[str], stages: Sequence[str], nearest: int, at: int, colors: Palette, color: str
 ) -> Chart:
-    """Cosines (token, stage) as thin lines, one a token, of which one stands out. at: a stage to mark."""
-    low, high = min(0.0, float(cosines.min(initial=0.0))), float(cosines.max(initial=0.1))
-    name = shorten(names[nearest], _LONGEST)
-    end = {"xanchor": "left", "xshift": 8}
-    named = write_text(bold(name), len(stages) - 1, float(cosines[nearest, -1]), {"size": 13, "color": color}, **end)
+    """Cosines (token, stage) as thin lines, one a token, of which one stands out. at: a stage to mark.
+
+    Named at their ends are that one and those that end highest: the nearest after the last stage.
+    """
+    known = cosines[~np.isnan(cosines)]
+    low, high = float(known.min(initial=0.0)) - 0.05, float(known.max(initial=0.1)) + 0.05
+    named = _choose_named(cosines[:, -1], nearest)
+    heights = _spread(cosines[named, -1], (high - low) * _APART)
+    texts = [shorten(names[i], _LONGEST) for i in named]
+    written = [
+        write_text(
+            bold(text) if i == nearest else text,
+            len(stages) - 1,
+            height,
+            {"size": 13, "color": color if i == nearest else colors.faint},
+            xanchor="left",
+            xshift=8,
+        )
+        for i, text, height in zip(named, texts, heights, strict=True)
+    ]
     return make_chart(
         [
             _draw_others(np.delete(cosines, nearest, axis=0), [*names[:nearest], *names[nearest + 1 :]], colors),
@@ -39,12 +55,26 @@ def draw_resemblance(
         ],
         268,
         colors,
-        right=8 + ceil(LETTER * len(name)),
+        right=8 + ceil(LETTER * max(map(len, texts))),
         shapes=[_mark_stage(at, colors)],
-        annotations=[named],
+        annotations=written,
         xaxis=set_axis(colors, **name_ticks(stages), range=[-0.3, len(stages) - 0.7]),
-        yaxis=set_axis(colors, grid=True, nticks=5, range=[low - 0.05, high + 0.05]),
+        yaxis=set_axis(colors, grid=True, nticks=5, range=[low, high]),
     )
+
+
+def _choose_named(ends: np.ndarray, nearest: int) -> list[int]:
+    """The line that stands out and those that end highest, from the highest end down. ends: (token,) cosines."""
+    highest = [int(i) for i in np.argsort(-ends, kind="stable") if not np.isnan(ends[i])][:_NAMED]
+    return [*highest, *[nearest] * (nearest not in highest)]
+
+
+def _spread(ends: np.ndarray, apart: float) -> list[float]:
+    """Where to write a name beside each end, no two closer than apart. ends: from the highest down, save NaN."""
+    heights: list[float] = []
+    for end in ends.tolist():
+        heights.append(min(end, heights[-1] - apart) if heights else end)
+    return heights
 
 
 def _draw_others(cosines: np.ndarray, names: Sequence[str], colors: Palette) -> Spec:

@@ -39,7 +39,7 @@ LESSON = Lesson(
             "tokenization",
             "The sentence, cut into tokens",
             "BERT does not read letters or words. It reads tokens: entries of a fixed vocabulary of {vocab} pieces of "
-            "text.{cut}",
+            "text.{cut} {first} is put before the text and {last} behind it, each a token too.",
             "BERT first splits this sentence into {words} and {marks}{mask}. How many tokens does it read?",
             Number(0),
             keys.work_count,

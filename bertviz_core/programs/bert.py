@@ -125,7 +125,7 @@ def _write_attention(b: Builder, config: BertConfig, layer: int, x: Symbol, mask
                      "The dot product of each query with each key.", eq1)
     scaled = b.add(at("attention.self.scaled"), at.tex(r"\hat{S}"), at.var("S_scaled"), kind.ATTENTION,
                    products / Sqrt(d_k),
-                   "The dot products divided by √d_k, so that the softmax does not saturate.", eq1)
+                   "The dot products divided by √d_k, so that large ones do not take all of the softmax.", eq1)
     hidden_from_view = (Constant("1", 1) - Rename(MASK, TOKEN, KEY)) * Constant(r"\lambda", masked)
     scores = b.add(at("attention.self.scores"), at.tex("S"), at.var("S"), kind.ATTENTION, scaled + hidden_from_view,
                    "The attention scores, masked: padding gets so low a score that its attention weight is exactly 0.",

@@ -93,7 +93,7 @@ class Writer(Builder):
         products = step(0, "products", kind.ATTENTION, q @ Transpose(k),
                         "The dot product of each query with each key.", apart)
         scaled = step(1, "scaled", kind.ATTENTION, products / Sqrt(self.head_dim),
-                      "The dot products divided by √d_k, so that the softmax does not saturate.")
+                      "The dot products divided by √d_k, so that large ones do not take all of the softmax.")
         probs = step(2, "probs", kind.ATTENTION, Softmax(scaled, KEY),
                      "The attention weights of each query over all keys; each row sums to 1.", NO_MASK)
         self.stage = Stage.ATTENTION_OUTPUT

@@ -204,3 +204,10 @@ def test_the_layer_after_which_ones_own_answer_leads(request, model, text):
         )
         assert (f"leads first {where}; " if verdict.right else late if layer > lead else early) in verdict.says
         assert verdict.says.startswith(f"“{name(first[-1])}” leads")
+
+
+def test_what_is_asked_to_be_counted_is_named_before(scenes):
+    count = find_lesson("tokens").steps[0]
+    for scene in list_ready(count, scenes):
+        told = count.text.format(**work_out("tokens", count, scene).numbers)
+        assert scene.tokens[0] in told and scene.tokens[-1] in told, told

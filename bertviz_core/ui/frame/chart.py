@@ -6,7 +6,7 @@ import streamlit as st
 
 from bertviz_core.figures.base import Chart, to_plotly
 
-_CONFIG = {"displayModeBar": False}
+_CONFIG = {"displayModeBar": False, "scrollZoom": False}  # the wheel moves the page, over a turning map too
 
 
 def show_chart(chart: Chart, key: str, alt: str) -> None:

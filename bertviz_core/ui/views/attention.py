@@ -34,7 +34,7 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.lesson import is_covered
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.frame.words import show_note
+from bertviz_core.ui.frame.words import render_text, show_note
 from bertviz_core.ui.panels import picks, table_html
 from bertviz_core.ui.panels.aligned import Numbers, show_rows
 from bertviz_core.ui.panels.card import Heading, open_card
@@ -262,7 +262,7 @@ def _render_entropy(view: View) -> str:
         return ""
     bits = format_short(measure_entropy(weights))
     return (
-        f'<p class="bv-faint bv-below">Entropy of the row: <button class="bv-number" '
+        f'<p class="bv-faint bv-below">{render_text("Entropy of the row:")} <button class="bv-number" '
         f'data-cell="{escape(str(find_entropy(row)))}">{bits} bits</button></p>'
     )
 

@@ -33,6 +33,7 @@ from bertviz_core.ui.frame.needed import recall_needed
 from bertviz_core.ui.frame.place import choose_place
 from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.frame.words import show_note
 from bertviz_core.ui.panels import derived, picks
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.charts import MANY_CELLS
@@ -129,7 +130,7 @@ def _show_role(view: View) -> None:
 def _show_profile(view: View) -> None:
     all_heads = read_heads(view.trace)
     st.html(render_profile(view, all_heads))
-    st.caption(write_profile(all_heads.of(view.chosen.layer, view.chosen.head), all_heads.tokens))
+    show_note(write_profile(all_heads.of(view.chosen.layer, view.chosen.head), all_heads.tokens))
 
 
 def _show_one(view: View) -> None:

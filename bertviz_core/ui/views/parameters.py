@@ -12,7 +12,7 @@ import streamlit as st
 from bertviz_core.analysis import parameters as analysis
 from bertviz_core.analysis.claims import Claim, Part, Said, say
 from bertviz_core.analysis.parameters import Tensor
-from bertviz_core.checkpoint.hub import BUNDLED, read_card
+from bertviz_core.checkpoint.hub import BUNDLED, read_card, read_summary
 from bertviz_core.checkpoint.model import Model
 from bertviz_core.documents.names import OF_DOCUMENTS, find_names
 from bertviz_core.figures.areas import draw_areas
@@ -225,6 +225,11 @@ def show_table(view: View) -> None:
 def has_card(view: View) -> bool:
     """Whether it is known who trained the model, and on what: of the bundled one it is."""
     return view.trace.model.name == BUNDLED
+
+
+def tell_training(view: View) -> str:
+    """Who trained the model and on what, in short, where that is known."""
+    return read_summary() if has_card(view) else ""
 
 
 def show_card() -> None:

@@ -26,6 +26,11 @@ _LONGEST = (
     r"\begin{aligned} e &= \max\,\{\, j : w_{s \ldots j} \in V \,\} \\ "
     r"s_{\mathrm{next}} &= e + 1 \end{aligned}"
 )
+_CUT = (
+    "From letter s on the longest candidate in V is taken, and the search goes on behind it. ##: a piece that "
+    "continues a word."
+)
+_UNCUT = "The whole word is an entry of V: it is not cut."
 _SPLIT = Key("split", "")
 
 
@@ -75,8 +80,8 @@ def show_search(view: View) -> None:
         )
         st.html(_render_stairs(view, word))
         st.caption(
-            f"{write_count(tried, 'candidate')}: {tried - found} rejected, {found} found. {reason} From letter s on "
-            "the longest candidate in V is taken, and the search goes on behind it. ##: a piece that continues a word."
+            f"{write_count(tried, 'candidate')}: {tried - found} rejected, {found} found. {reason} "
+            f"{_UNCUT if word.pieces == (word.text,) else _CUT}"
         )
 
 

@@ -24,6 +24,7 @@ from bertviz_core.ui.frame.keys import MASK
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.told import offer_number
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.frame.words import render_text
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.guesses import ask_guesses, guess_hidden
 from bertviz_core.ui.panels.passes import show_passes_html
@@ -79,13 +80,25 @@ def show_tokens(view: View) -> None:
     offer_number(Address("input_ids").fix(token=view.chosen.token))
     count, asked = len(view.trace.tokens), ask_guesses(view)
     heading = Heading(
-        "The sentence, cut into tokens", "", r"V_{\mathrm{id}_i} = \mathrm{token}_i", "id: its row in the vocabulary V"
+        "The sentence, cut into tokens",
+        _tell_segments(view),
+        r"V_{\mathrm{id}_i} = \mathrm{token}_i",
+        "id: its row in the vocabulary V",
     )
     with open_card(view, PREDICTION, heading, "input_ids", f"(token {count})"):
         if asked is None:
             _draw_tokens(view, None)
         else:
             show_finding("guesses", asked, partial(_draw_tokens, view))
+
+
+def _tell_segments(view: View) -> str:
+    """What a second sentence changes; nothing of a model that knows one segment."""
+    if view.trace.model.config.type_vocab_size < 2:
+        return ""
+    if view.pair:
+        return "The second sentence is segment 1: its tokens get another segment embedding."
+    return "A second sentence, written under the pencil, would be segment 1."
 
 
 def _draw_tokens(view: View, found: Found[tuple[Guesses, ...]] | None) -> None:
@@ -137,7 +150,7 @@ def _render(view: View, guesses: Guesses, awaited: bool) -> str:
         for i in range(count)
     )
     guess = "<span>BERT guesses</span>" if guesses or awaited else ""
-    labels = f"<b>token</b><span>id</span><span>segment</span><span>position</span>{guess}"
+    labels = f"<b>token</b><span>id</span><span>{render_text('segment')}</span><span>position</span>{guess}"
     return (
         f'<div class="bv-cut{"" if drawn else " bv-cut-flow"}" data-picture style="--count:{count}">'
         f'<div class="bv-cut-above">{above}</div><div class="bv-cut-labels">{labels}</div>'
