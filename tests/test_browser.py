@@ -130,6 +130,15 @@ def test_a_deep_link_into_a_server_that_has_just_started(chromium, tmp_path):
         assert app.find(":--popover-body").get_by_role("link").count() == len(PAGES)
 
 
+@pytest.mark.slow
+def test_no_line_of_the_menu_of_pages_is_cut(app):
+    app.open("overview")
+    app.open_menu("Pages")
+    lines = app.find(":--popover-body .st-key-page-list em")
+    assert lines.count() == len(PAGES)
+    assert lines.evaluate_all("all => all.filter(e => e.scrollWidth > e.clientWidth).map(e => e.textContent)") == []
+
+
 @pytest.mark.rare
 @pytest.mark.slow
 def test_the_menu_of_pages_is_closed_on_the_page_it_led_to(app):
