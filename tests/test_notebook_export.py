@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import bertviz_core as bv
 from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
@@ -238,6 +239,22 @@ def test_marks_of_few_numbers_are_these_numbers_and_masked_ones_do_not_drown_the
     numbers = torch.tensor([0.5, torch.finfo(torch.float32).min, -2.0])
     means, sizes = take_marks(numbers)
     assert means.tolist() == [0.5, -1.0, -2.0] and sizes.tolist() == [0.5, 1.0, 2.0]
+
+
+def test_marks_take_few_passes_over_the_numbers():
+    """A pass over 512 tokens has 100 million of them, and who saves a file after it waits for that."""
+    made = [0]
+
+    class Count(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            out = func(*args, **(kwargs or {}))
+            made[0] += out.numel() if isinstance(out, torch.Tensor) and not out._is_view() else 0
+            return out
+
+    numbers = torch.linspace(-1, 1, 64 * 10_000).view(640, 1000)
+    with Count():
+        take_marks(numbers)
+    assert made[0] < 7 * numbers.numel()  # padded, made precise, and of both the sizes
 
 
 def test_a_tensor_of_another_shape_is_as_far_away_as_can_be():

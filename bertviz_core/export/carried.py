@@ -35,9 +35,10 @@ def take_marks(tensor: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     means, sizes = [], []
     for some in runs.split(max(1, 2**20 // length)):  # all at once, in double precision, could fill the memory
         precise = some.double()
-        precise = precise.where(precise.abs() < 1e30, precise.sign())  # a masked score would drown the others
-        means.append((precise * weights).mean(dim=-1))
-        sizes.append((precise.abs() * weights).mean(dim=-1))
+        if not some.abs().max() < 1e30:  # a masked score would drown the others
+            precise = precise.where(precise.abs() < 1e30, precise.sign())
+        means.append(precise @ weights / length)
+        sizes.append(precise.abs() @ weights / length)
     return torch.cat(means), torch.cat(sizes)
 
 
