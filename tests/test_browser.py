@@ -131,6 +131,15 @@ def test_a_deep_link_into_a_server_that_has_just_started(chromium, tmp_path):
 
 
 @pytest.mark.slow
+def test_the_tokens_of_a_pair_can_be_read_where_they_are_cut(app):
+    app.open("tokenization", text="He sat by the bank of the river.", pair="The bank lent him the money.")
+    chips = app.find(".bv-cut-tokens .bv-cut-chip")
+    assert chips.count() == 19 and chips.first.evaluate("e => parseFloat(getComputedStyle(e).fontSize)") >= 12
+    cut = chips.evaluate_all("all => all.filter(e => e.scrollWidth > e.clientWidth).map(e => e.textContent)")
+    assert cut == []
+
+
+@pytest.mark.slow
 def test_no_line_of_the_menu_of_pages_is_cut(app):
     app.open("overview")
     app.open_menu("Pages")
