@@ -12,11 +12,14 @@ import pytest
 
 from bertviz_core.figures.base import LETTER, make_chart, name_rows, set_axis, to_plotly
 from bertviz_core.figures.blocks import Terms, draw_terms
+from bertviz_core.figures.head_sums import HeadSums, draw_head_sums
 from bertviz_core.figures.margins import measure_text, settle
 from edge.streamlit_files import find_static
-from tests.test_figures import CASES, LIGHT, sent
+from tests.test_figures import CASES, LIGHT, numbers, sent
 
 PLOT = 332  # pixels of a chart on a phone
+PHONE_CARD = 326  # of one in the card of a narrower one
+SHARES = np.array([0.303, -0.14, 0.003, 0.069, -0.001, 0.003, 0.027, -0.003, 0.285, 0.001, 0.03, 0.134, 0.016, 1.0])
 LETTERS = [letter for letter in printable if letter.isprintable()]
 FONT = """@font-face {{ font-family: "Source Sans"; font-weight: 200 900; src: url(data:font/woff2;base64,{}) }}
 body {{ font-family: "Source Sans" }}"""
@@ -35,6 +38,19 @@ DRAW = """async ([spec, width]) => {
     Plotly.purge(place);
     place.remove();
     return [Math.min(...words), left];
+}"""
+# Of a drawn chart: pixels below what it draws; and of each text where it begins and ends, and its top and bottom.
+DRAW_ALL = """async ([spec, width]) => {
+    const place = document.body.appendChild(document.createElement('div'));
+    await Plotly.newPlot(place, spec.data, {...spec.layout, width}, {displayModeBar: false});
+    const edge = place.querySelector('svg').getBoundingClientRect(), below = place._fullLayout._size.b;
+    const boxes = [...place.querySelectorAll('.annotation text, .ytick text, .xtick text')].map(each => {
+        const {left, right, top, bottom} = each.getBoundingClientRect();
+        return [each.textContent, left - edge.left, right - edge.left, top - edge.top, bottom - edge.top];
+    });
+    Plotly.purge(place);
+    place.remove();
+    return [below, boxes];
 }"""
 
 
@@ -70,6 +86,38 @@ def test_no_word_beside_a_row_is_cut(page):
             assert left > given or first < 12 + 0.25 * left, name
             found += left == given
     assert found > 20
+
+
+def test_no_line_is_kept_free_for_an_axis_that_says_nothing(page):
+    found = 0
+    for kind, looks in CASES.items():
+        for name, draw in looks.items():
+            spec = json.loads(json.dumps(sent(to_plotly(draw(LIGHT)))))
+            across = [axis for key, axis in spec["layout"].items() if key.startswith("xaxis")]
+            beside = any("colorbar" in trace or trace.get("showscale") for trace in spec["data"])
+            if (
+                across
+                and not beside
+                and all(not axis.get("showticklabels", True) and not axis["title"]["text"] for axis in across)
+            ):
+                below, _ = page.evaluate(DRAW_ALL, [spec, 600])
+                assert below == spec["layout"]["margin"]["b"], f"{kind} {name}"
+                found += 1
+    assert found > 1
+
+
+@pytest.mark.parametrize("width", [PHONE_CARD, 900])
+def test_what_every_head_adds_is_whole_on_a_phone_and_no_text_meets_another(page, width):
+    sums = HeadSums(
+        numbers(12, 32), numbers(12, 32, 384), numbers(14, 384), SHARES, (1.9, 0.17, 0.8), ["L.a[x={x}]"] * 14
+    )
+    chart = draw_head_sums(sums, [*(f"head {i}" for i in range(12)), "bias", "sum"], [2], LIGHT)
+    _, boxes = page.evaluate(DRAW_ALL, [json.loads(json.dumps(sent(to_plotly(chart)))), width])
+    assert len(boxes) > 50
+    for i, (text, left, right, top, bottom) in enumerate(boxes):
+        assert left >= 0 and right <= width, text
+        for other, start, end, above, below in boxes[i + 1 :]:
+            assert right <= start or end <= left or bottom <= above + 3 or below <= top + 3, f"{text} {other}"
 
 
 def test_rows_of_numbers_are_left_to_plotly():

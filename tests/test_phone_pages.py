@@ -69,6 +69,14 @@ def test_a_wide_table_begins_at_the_column_that_the_headline_names(phone, page, 
     assert phone.page.evaluate(HIDDEN, [where, what]) <= 1
 
 
+@pytest.mark.parametrize("page", ["attention_output", "notebook"])
+def test_no_picture_scrolls_out_of_the_screen(phone, page):
+    phone.open(page)
+    wide = "all => all.filter(e => e.checkVisibility()).map(e => e.scrollWidth - e.clientWidth)"
+    rooms = phone.page.locator("[class*='st-key-chart-']").evaluate_all(wide)
+    assert len(rooms) > 1 and max(rooms) <= 1
+
+
 def test_a_departure_of_a_document_is_seen_with_its_formulas_and_its_answer(phone):
     phone.open("documents")
     await_findings(phone)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.figures.base import Cells, Chart, Spec, make_chart, pack, set_axis, set_font, write_text
+from bertviz_core.figures.base import LETTER, Cells, Chart, Spec, make_chart, pack, set_axis, set_font, write_text
+from bertviz_core.figures.margins import measure_text
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.taken import mark_rows, set_rows
 from bertviz_core.figures.texts import Rich, bold, escape
 from bertviz_core.formula.numbers import format_short, write_column
 from bertviz_core.formula.steps import ATTENTION, VALUE
 
-_ROW, _HEAD = 17, 40  # pixels
-_SHARES, _PARTS, _RESULTS, _WEIGHTS = (0.165, 0.3), (0.34, 0.7), (0.73, 0.83), (0.86, 1.0)  # of the chart's width
-_LENGTHS_END, _SHARES_END = 0.068, 0.153  # where the numbers before the bars end
+_ROW, _HEAD = 16, 54  # pixels
+# Of the width that numbers leave:
+_SHARES, _PARTS, _RESULTS, _WEIGHTS = (0.0, 0.17), (0.22, 0.56), (0.61, 0.74), (0.8, 1.0)
+_BEFORE, _APART = 8, 12  # pixels from numbers to the bars, and between two columns of them
 _DRAWN = 4, 8  # of a head's rows of the matrix, and one in so many columns
 
 
@@ -40,21 +43,24 @@ class HeadSums:
 def draw_head_sums(shown: HeadSums, rows: Sequence[str], marked: Sequence[int], colors: Palette) -> Chart:
     """What every head adds is its result times its own rows of the output matrix; the bias, and the sum.
 
-    Lengths and shares stand first, where a phone shows them. Of the weights a few rows and columns are drawn. rows:
-    their names; marked: rows that are lit.
+    Lengths and shares have the pixels that they need, bars and strips share what is left, so that the chart is whole
+    on a phone, too. Of the weights a few rows and columns are drawn. rows: their names; marked: rows that are lit.
     """
     (heads, dim), (count, hidden) = shown.results.shape, shown.parts.shape
-    lengths = np.linalg.norm(shown.parts.astype(np.float64), axis=1)
+    lengths = write_column(np.linalg.norm(shown.parts.astype(np.float64), axis=1).tolist(), "short")
+    shares = write_column(shown.shares.tolist(), "percent")
+    before = _BEFORE + _measure("share", shares) + _APART  # from the bars to where the lengths end
     texts = [
-        _name_strips("z", f"{dim} numbers", shown.ends[0], _RESULTS, colors.kinds[VALUE], colors),
-        _name_strips("W", f"{dim} × {hidden} each", shown.ends[1], _WEIGHTS, colors.text, colors),
-        _name_strips("adds", f"{hidden} numbers", shown.ends[2], _PARTS, colors.kinds[ATTENTION], colors),
-        _name_numbers("length", _LENGTHS_END, colors),
-        _name_numbers("share", _SHARES_END, colors),
+        _name_strips("z", f"{dim}", shown.ends[0], _RESULTS, colors.kinds[VALUE], colors),
+        _name_strips("W", f"{dim}×{hidden}", shown.ends[1], _WEIGHTS, colors.text, colors),
+        _name_strips("adds", f"{hidden}", shown.ends[2], _PARTS, colors.kinds[ATTENTION], colors),
+        _name_numbers("length", before, colors),
+        _name_numbers("share", _BEFORE, colors),
         *_write_signs(heads, colors),
-        *_write_numbers(write_column(lengths.tolist(), "short"), _LENGTHS_END, colors),
-        *_write_numbers(write_column(shown.shares.tolist(), "percent"), _SHARES_END, colors),
+        *_write_numbers(lengths, before, colors),
+        *_write_numbers(shares, _BEFORE, colors),
     ]
+    room = before + _measure("length", lengths) + _BEFORE
     return make_chart(
         [
             _draw_vectors("z", shown.results, shown.ends[0], VALUE, "x", colors),
@@ -70,13 +76,18 @@ def draw_head_sums(shown: HeadSums, rows: Sequence[str], marked: Sequence[int], 
         bargap=0.5,
         annotations=texts,
         shapes=[*mark_rows(count, marked, True, colors), *_draw_tracks(count - 1, colors)],
-        yaxis={**set_rows(rows, colors), "anchor": "free", "position": 0},
+        yaxis={**set_rows(rows, colors), "anchor": "free", "position": 0, "ticklabelstandoff": room},
         **_set_axes(shown, colors),
     )
 
 
+def _measure(name: str, numbers: Sequence[str]) -> int:
+    """Pixels that a column of numbers takes, with its name."""
+    return math.ceil(max(measure_text(name, 12), LETTER * max(map(len, numbers))))
+
+
 def _set_axes(shown: HeadSums, colors: Palette) -> Spec:
-    """No ticks but those of the shares, which have 0 somewhere between."""
+    """No ticks but those of the shares, which have 0 somewhere between: few, for which a phone has room."""
     plain = {"showticklabels": False, "anchor": "y"}
     low, high = (float(edge(shown.shares[:-1], initial=0.0)) for edge in (np.min, np.max))
     room = 0.04 * ((high - low) or 1.0)
@@ -90,7 +101,7 @@ def _set_axes(shown: HeadSums, colors: Palette) -> Spec:
             anchor="y",
             side="top",
             tickangle=0,
-            nticks=4,
+            nticks=2,
             zeroline=True,
             zerolinecolor=colors.faint,
             tickformat=".0%",
@@ -167,33 +178,27 @@ def _draw_tracks(rows: int, colors: Palette) -> list[Spec]:
 def _name_strips(name: str, about: str, end: float, across: tuple[float, float], ink: str, colors: Palette) -> Spec:
     """What strips are, how many numbers each has, and from where to where their colours go."""
     more = f'<span style="color:{colors.faint}">{escape(about)}<br>±{format_short(end)}</span>'
-    named = Rich(f"<b>{escape(name)}</b> {more}")
+    named = Rich(f"<b>{escape(name)}</b><br>{more}")
+    side = "left" if across is _PARTS else "right"  # those of narrow strips end where these do
     return write_text(
         named,
-        across[0],
+        across[side == "right"],
         1,
         {"size": 12, "color": ink},
         xref="paper",
         yref="paper",
-        xanchor="left",
+        xanchor=side,
         yanchor="bottom",
         yshift=2,
-        align="left",
+        align=side,
     )
 
 
-def _name_numbers(name: str, x: float, colors: Palette) -> Spec:
-    return write_text(
-        name,
-        x,
-        1,
-        {"size": 12, "color": colors.faint},
-        xref="paper",
-        yref="paper",
-        xanchor="right",
-        yanchor="bottom",
-        yshift=2,
-    )
+def _name_numbers(name: str, before: float, colors: Palette) -> Spec:
+    """before: pixels from where they end to the bars."""
+    font = {"size": 12, "color": colors.faint}
+    above = {"yref": "paper", "yanchor": "bottom", "yshift": 2}
+    return write_text(name, 0, 1, font, xref="paper", xanchor="right", xshift=-before, **above)
 
 
 def _write_signs(heads: int, colors: Palette) -> list[Spec]:
@@ -206,8 +211,8 @@ def _write_signs(heads: int, colors: Palette) -> list[Spec]:
     ]
 
 
-def _write_numbers(texts: Sequence[str], x: float, colors: Palette) -> list[Spec]:
-    """Under each other, that of the sum bold."""
+def _write_numbers(texts: Sequence[str], before: float, colors: Palette) -> list[Spec]:
+    """Under each other, that of the sum bold. before: pixels from where they end to the bars."""
     last = len(texts) - 1
-    font, place = set_font(colors.text), {"xref": "paper", "xanchor": "right"}
-    return [write_text(bold(text) if row == last else text, x, row, font, **place) for row, text in enumerate(texts)]
+    font, place = set_font(colors.text), {"xref": "paper", "xanchor": "right", "xshift": -before}
+    return [write_text(bold(text) if row == last else text, 0, row, font, **place) for row, text in enumerate(texts)]

@@ -93,6 +93,7 @@ def draw_heatmap(
     square: bool = False,
     numbers: bool = False,
     texts: Sequence[Sequence[str]] | None = None,
+    face: str = MONOSPACE,
 ) -> Chart:
     """A matrix (row, column) as a heat map.
 
@@ -103,7 +104,7 @@ def draw_heatmap(
     where numbers leave it no room beside it. height: of the chart in pixels, by default as the rows need it. square:
     cells are as wide as they are high, and the map stands at the left. What is no number has no cell.
     numbers: those of the marked row stand in it, in hundredths, in place of the colour bar: where `has_room`.
-    texts: what stands in the cells (row, column).
+    texts: what stands in the cells (row, column); face: its letters.
     """
     limit = float(end if end is not None else np.nanmax(np.abs(values), initial=0.0)) or 1.0
     low = 0.0 if share else -limit
@@ -113,7 +114,7 @@ def draw_heatmap(
         **({"showscale": False} if numbers else {"colorbar": make_color_bar(values, low, limit, colors)}),
         "xgap": int(gaps and width <= _GAPS),
         "ygap": int(gaps and count <= _GAPS),
-        **({} if texts is None else {"text": texts, **WRITTEN, "textfont": {"size": 12, "family": MONOSPACE}}),
+        **({} if texts is None else {"text": texts, **WRITTEN, "textfont": {"size": 12, "family": face}}),
     }
     return make_chart(
         [_draw_cells(values, rows, columns, (low, limit), look)],

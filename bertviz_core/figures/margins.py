@@ -43,17 +43,22 @@ def _measure(letter: str) -> float:
 
 
 def settle(layout: Mapping[str, Any]) -> dict[str, Any]:
-    """The layout with a left margin for the words of its rows, if it has such; all texts as they are to be drawn."""
-    named = {key: {"ticklabeloverflow": "allow", **axis} for key, axis in layout.items() if _has_words(key, axis)}
-    rows = named.get("yaxis")
-    if rows is None or not rows.get("automargin") or rows.get("side") == "right":
-        return {**layout, **named}
+    """The layout with a left margin for the words of its rows, if it has such, and none for axes that say nothing; all
+    texts as they are to be drawn."""
+    axes = {key: _settle_axis(axis) for key, axis in layout.items() if key[1:].startswith("axis")}
+    rows = axes.get("yaxis")
+    if rows is None or "ticktext" not in rows or not rows.get("automargin") or rows.get("side") == "right":
+        return {**layout, **axes}
     margin = {**layout["margin"], "l": max(layout["margin"]["l"], math.ceil(_leave_room(rows)))}
-    return {**layout, **named, "margin": margin, "yaxis": {**rows, "automargin": False}}
+    return {**layout, **axes, "margin": margin, "yaxis": {**rows, "automargin": False}}
 
 
-def _has_words(key: str, axis: Any) -> bool:
-    return key[1:].startswith("axis") and "ticktext" in axis
+def _settle_axis(axis: Mapping[str, Any]) -> dict[str, Any]:
+    """One with all of its words. One with neither ticks' texts nor a title makes no room for them: Plotly would keep a
+    line free all the same."""
+    words = {"ticklabeloverflow": "allow"} if "ticktext" in axis else {}
+    silent = not axis.get("showticklabels", True) and not axis["title"]["text"]
+    return {**words, **axis, **({"automargin": False} if silent else {})}
 
 
 def _leave_room(rows: Mapping[str, Any]) -> float:

@@ -34,7 +34,8 @@ class Printed(Map):
 
     def check(self, panel: Panel, trace: Mapping, why: object) -> None:
         super().check(panel, trace, why)
-        written = [each["text"] for each in panel.figure["layout"]["annotations"] if each.get("yref") == "y"]
+        texts = [each["text"] for each in panel.figure["layout"]["annotations"] if each.get("yref") == "y"]
+        written = [text.replace("<br>", "") for text in texts]
         assert written == [text.replace("-", "−") for row in self.digits for text in row], why
 
 

@@ -15,7 +15,9 @@ from bertviz_core.analysis.notebook import Comparison
 from bertviz_core.analysis.printed import Verdict
 from bertviz_core.documents.printed import COLUMNS, MODEL, ROWS, SENTENCE, TENSORS, PrintedTensor
 from bertviz_core.figures.bars import draw_curve
+from bertviz_core.figures.base import SANS
 from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.figures.texts import Rich
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.formula.steps import FFN, Program, Step
@@ -179,12 +181,14 @@ def _show_printed(view: View, printed: PrintedTensor, comparison: Comparison | N
         f"In [{printed.cell}]: {printed.what}",
         draw_heatmap(
             numbers,
-            Side("of 12 tokens", rows),
+            Side("token", list(map(str, ROWS))),
             Side(axis, columns, angle=0, standoff=16),
             view.colors,
             step.kind,
+            name_inside=True,
             height=_MAP,
-            texts=[[text.replace("-", "−") for text in line] for line in printed.digits],
+            texts=[[_break_exponent(text.replace("-", "−")) for text in line] for line in printed.digits],
+            face=SANS,
         ),
         Origin(
             f"{printed.address} (token 12 × {axis} {_choose_width(step)})",
@@ -198,6 +202,12 @@ def _show_printed(view: View, printed: PrintedTensor, comparison: Comparison | N
         note=_describe(comparison),
         beside=None if comparison is None else lambda: _show_grid(axis, rows, columns, printed, comparison),
     )
+
+
+def _break_exponent(text: str) -> str:
+    """A printed number with its exponent in a line of its own: in a line it has no room in a cell of a phone."""
+    digits, mark, exponent = text.partition("e")
+    return Rich(f"{digits}<br>{mark}{exponent}") if mark else text
 
 
 def _show_grid(
