@@ -1,5 +1,6 @@
 """The checkpoint as data: every tensor once, counted right; histograms, blocks and summaries against plain sums."""
 
+import json
 import math
 from pathlib import Path
 from statistics import fmean
@@ -218,3 +219,29 @@ def test_who_asks_where_the_numbers_come_from_reads_the_bundled_models_card(mode
     assert "Licence: Apache-2.0" in card and "AdamW" in card
     assert "](" not in card and "training.json" in card, "no link to a file that is not served"
     assert not told[model.name]
+
+
+NEXT = "tensor", "embeddings.position_embeddings.weight"
+
+
+@pytest.mark.parametrize(
+    ("asked", "row"),
+    [
+        ({}, "2043 when"),  # the chosen token is [MASK]
+        ({"token": "3"}, "4199 rome"),
+        ({"entry": "7"}, "7 [unused6]"),
+        ({"text": "[MASK]"}, "103 [MASK]"),
+        (dict([NEXT]), "0"),
+    ],
+    ids=str,
+)
+def test_a_window_of_the_vocabulary_opens_at_a_word_of_the_sentence(asked, row):
+    at = AppTest.from_file(str(Path(__file__).parent.parent / "app.py"), default_timeout=60)
+    at.query_params.update({"text": "When in Rome, do as the [MASK] do.", **asked})
+    at.switch_page("pages/parameters.py").run()
+    assert not at.exception and not at.error
+    first = at.number_input[0]
+    assert first.label == "From row" and str(first.value) == row.split()[0]
+    if "[" in row or " " in row:
+        (chart,) = (each for each in at.get("plotly_chart") if "Values of the tensor" in each.proto.alt)
+        assert json.loads(chart.proto.spec)["layout"]["yaxis"]["ticktext"][0] == row

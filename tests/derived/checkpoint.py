@@ -247,9 +247,21 @@ def blocks(s: Scene, name: str) -> Truth:
 @truth("parameters", "*")
 def numbers(s: Scene, name: str) -> Truth:
     matrix = np.atleast_2d(s[name.removeprefix("numbers-")])
-    row, column = int(s.asked.get("row", 0)), int(s.asked.get("column", 0))
+    axes = ["", *s.trace.dims(name.removeprefix("numbers-"))][-2:]
+    asked = [
+        int(s.asked.get("entry", find_word(s)) if axis == "vocab" else s.asked.get(side, 0))
+        for side, axis in zip(("row", "column"), axes, strict=True)
+    ]
+    row, column = (max(0, min(*each)) for each in zip(asked, (len(matrix) - 16, matrix.shape[1] - 32), strict=True))
     part = matrix[row : row + 16, column : column + 32]
     return Truth([Map(matrix)], part, told=list_told(s), worked=[part[0, 0]])
+
+
+def find_word(s: Scene) -> int:
+    """The id at which a window of the vocabulary's entries opens: the chosen token's, or that of the first word."""
+    marks = {"[CLS]", "[SEP]", "[MASK]", "[PAD]", "[UNK]"}
+    words = [i for i, text in enumerate(s.trace.tokens) if text not in marks]
+    return s.trace.encoding.ids[s.token if s.token in words or not words else words[0]]
 
 
 @truth("formulas", "step-counts")

@@ -30,18 +30,21 @@ _ROW, _FRAME = 15, 76  # pixels: of a row of numbers, and above and below all of
 _WINDOW = (16, 32)  # rows and columns of numbers drawn as they are
 _FIELD = 108  # pixels: the width of a field for one of them
 _STARTS = Key("row", 0), Key("column", 0)
+_ENTRY = Key("entry", 0)  # the same of the vocabulary's entries: a window of theirs opens at a word of the sentence
 Window = tuple[range, range]  # rows, columns
 
 
 def choose_window(view: View, tensor: Tensor) -> Window:
     """Which rows and columns to draw, as two fields in the URL say."""
     shape, starts = _make_matrix(view, tensor).shape, []
-    for key, size, most in zip(_STARTS, shape, _WINDOW, strict=True):
-        url.bind(key, range(size))
+    axes = ["", *_find_trace(view, tensor).dims(tensor.address)][-2:]
+    for side, axis, size, most in zip(_STARTS, axes, shape, _WINDOW, strict=True):
+        key = _ENTRY if axis == "vocab" else side
+        url.bind(key, range(size), _find_entry(view) if key is _ENTRY else key.usual)
         with st.container(horizontal=True, width="content", vertical_alignment="center", wrap=False, gap="xsmall"):
-            st.markdown(f":small[from {key.name}]", width="content")
+            st.markdown(f":small[from {side.name}]", width="content")
             first = st.number_input(
-                f"From {key.name}",
+                f"From {side.name}",
                 0,
                 size - 1,
                 key=key.name,
@@ -53,6 +56,15 @@ def choose_window(view: View, tensor: Tensor) -> Window:
         starts.append(max(0, min(int(first), size - most)))
     row, column = starts
     return range(row, min(shape[0], row + _WINDOW[0])), range(column, min(shape[1], column + _WINDOW[1]))
+
+
+def _find_entry(view: View) -> int:
+    """The chosen token's id, or that of the first token that is not special where this one is: around special ones
+    stand entries that no text has."""
+    encoding, special = view.trace.encoding, view.trace.model.tokenizer.special_tokens
+    words = [i for i, token in enumerate(encoding.tokens) if token not in special]
+    at = view.chosen.token if view.chosen.token in words else next(iter(words), view.chosen.token)
+    return int(encoding.ids[at])
 
 
 @derived
