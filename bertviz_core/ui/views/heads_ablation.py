@@ -32,6 +32,7 @@ _MEASURES = (
     "the logit is another number, and its strongest head may be another one."
 )
 _RANKING = 96  # pixels that the ranking has, also before it is known
+_MENU = 168  # pixels of the menu of answers, beside the title
 
 
 def ask_worth(view: View) -> Wanted[Ablation] | None:
@@ -104,7 +105,7 @@ def choose_outcome(view: View) -> None:
     """A menu of the probabilities that heads can be worth something to."""
     names = list(find_outcomes(find_base(view), view.chosen.token))
     url.bind(_WORTH, names, names[0])
-    st.selectbox("Worth to the probability of", names, key=_WORTH.name, label_visibility="collapsed")
+    st.selectbox("Worth to the probability of", names, key=_WORTH.name, label_visibility="collapsed", width=_MENU)
 
 
 def show_words(view: View, worth: Worth) -> None:
@@ -134,8 +135,9 @@ def show_words(view: View, worth: Worth) -> None:
 def show_ranking(view: View, worth: Worth, found: Found[Ablation]) -> None:
     """The heads that matter most; as long as they are not known, how far that is."""
     heading = Heading("Needed, or in its way", f"worth in {worth.unit}", WORTH, "one pass without each")
-    with open_card(view, ATTENTION, heading, list(worth.outcomes.values())[worth.which], name="ranking"):
-        choose_outcome(view)
+    with open_card(view, ATTENTION, heading, list(worth.outcomes.values())[worth.which], name="ranking") as tools:
+        with tools:
+            choose_outcome(view)
         with st.container(height=_RANKING, border=False, key="worth-ranking"):
             st.html(render_ranking(worth, found.whole))
         st.caption(tell_progress(found, "heads zeroed") or f"{tell_pass(view)}{write_counts(worth)} {_MEASURES}")
