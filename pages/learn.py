@@ -5,7 +5,7 @@ from bertviz_core.ui.views import learn, learn_class, learn_pictures
 
 view = open_page(
     "learn",
-    "You answer by clicking, typing and running the model. What gives an answer away stays covered; each answer is "
+    "You answer by choosing, typing and running the model. What gives an answer away stays covered; each answer is "
     "marked from the forward pass that you see.",
     learn.write_headline,
     more=learn_pictures.tell_changes,

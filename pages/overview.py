@@ -7,7 +7,7 @@ from bertviz_core.ui.views.overview_canvas import show_canvas
 
 view = open_page(
     "overview",
-    "A real BERT on your sentence. Every number is real: computed by the model or read from its checkpoint. Click a "
+    "A real BERT on your sentence. Every number is real: computed by the model or read from its checkpoint. Choose a "
     "cell, and its formula is worked.",
     overview.write_headline,
     more=overview.tell_more,

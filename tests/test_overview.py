@@ -39,7 +39,7 @@ def test_a_token_that_nobody_typed_is_explained_where_it_is_chosen(bundled):
     trace = bv.run(bundled, "When in Rome.")
     first, *typed, last = (overview.tell_more(look(trace, token=i)) for i in range(len(trace.tokens)))
     assert first.endswith(f". [CLS]: {GLOSSARY['[CLS]']}") and last.endswith(f". [SEP]: {GLOSSARY['[SEP]']}")
-    assert set(typed) == {"Click a predicted word, and the way to it is shown."}
+    assert set(typed) == {"Choose a predicted word, and the way to it is shown."}
 
 
 def test_without_predictions_no_click_on_a_word_is_spoken_of(tmp_path):

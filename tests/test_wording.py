@@ -82,3 +82,9 @@ def test_the_menu_counts_heads_as_one_says_it(tmp_path):
         ["brought home by 1 head", "what each of 2 heads does"],
         ["brought home by 3 heads", "what each of 3 heads does"],
     ]
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda path: path.stem)
+def test_what_is_asked_of_a_reader_can_be_done_with_a_finger_and_with_keys_too(record):
+    told = re.findall(r"[^.\n]*\bclick(?:s|ed|ing)?\b[^.\n]*", record.read_text(encoding="utf-8"), re.IGNORECASE)
+    assert [text for text in told if "data-" not in text and "_click" not in text] == []

@@ -44,7 +44,7 @@ LESSON = Lesson(
             "Attention weights: the row of {here}",
             "Each row of the matrix is one token that asks: its query. The row’s weights say how it divides its "
             "attention, 100 % in all, among the tokens of the columns: its keys.",
-            "In the row of {here}, click the token that gets most.",
+            "In the row of {here}, choose the token that gets most.",
             Pick(keys.name_keys, keys.find_key, keys.locate_key),
             keys.work_row,
             hints=(
@@ -71,7 +71,7 @@ LESSON = Lesson(
             "attention",
             "Attention weights: the whole matrix",
             "{here} gives {w} of its attention to {other}.",
-            "Click the cell that says how much {other} gives {here}.",
+            "Choose the cell that says how much {other} gives {here}.",
             Pick(keys.name_pairs, keys.find_pair, keys.locate_pair),
             keys.work_direction,
             hints=("Now {other} asks. Which row is that?", "Row {row}, column {column}."),

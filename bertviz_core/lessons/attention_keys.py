@@ -72,7 +72,7 @@ def work_row(scene: Scene) -> Worked:
 def find_pair(scene: Scene, cell: Address) -> int | str | None:
     """A row and a column; a token alone is neither."""
     if find_token(scene, cell) is not None:
-        return "A token alone says nothing of two: click a cell of the matrix."
+        return "A token alone says nothing of two: choose a cell of the matrix."
     return cell.at["query"] * len(scene.tokens) + cell.at["key"] if _is_weight(scene, cell) else None
 
 

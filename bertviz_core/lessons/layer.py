@@ -85,7 +85,7 @@ LESSON = Lesson(
             "add_norm",
             "Add: was, added, sum, for all tokens",
             "The bars stand for lengths: what was there, and behind it what attention adds. Below is the sum.",
-            "Click the token to which attention adds most in this layer.",
+            "Choose the token to which attention adds most in this layer.",
             Pick(name_keys, keys.find_added),
             keys.work_most,
             hints=("Only the second part of the upper bar counts: the column “added”.",),

@@ -78,7 +78,7 @@ LESSON = Lesson(
             "The sentence, cut into tokens: tokens and ids",
             "Each token is replaced by the number of its row in the vocabulary, its id. After that the letters are "
             "gone.",
-            "Which is the next token with exactly the same number as {a}? Click its id.",
+            "Which is the next token with exactly the same number as {a}? Choose its id.",
             Pick(name_keys, find_token),
             keys.work_same,
             hints=(

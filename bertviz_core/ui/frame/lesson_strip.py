@@ -47,7 +47,7 @@ _GUESS = Key("lesson-guess", "")
 _LONGEST = 300  # characters of a sentence of one's own
 _TRIES = 2  # after which the answer is shown to who asks
 _PROMPTS: Mapping[type, str] = {
-    Pick: "Click in the picture, or choose here. Nothing counts until you check.",
+    Pick: "Choose in the picture, or here. Nothing counts until you check.",
     Number: "Type a number; a comma or a point will do. Enter checks.",
     Choose: "Choose one, then check.",
     Slide: "Move the slider, then check.",
@@ -262,7 +262,7 @@ def _show_widget(sitting: Sitting) -> None:
             range(len(options)),
             index=None,
             format_func=list_options(step, sitting.scene, sitting.worked).__getitem__,
-            placeholder="Your click appears here",
+            placeholder="What you choose appears here",
             **looks,
         )
     elif isinstance(step.ask, Write):

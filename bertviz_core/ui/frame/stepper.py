@@ -32,7 +32,7 @@ UNUSED: Mapping[str, tuple[Sequence[str], str]] = {
     "notebook": (_AXES, "The notebook prints layers and heads of its own."),
     "notation": (("head",), "Every head is written in the same way."),
 }
-WHOLE = ("head",), "The whole pass draws the mean of all heads. Click a layer to see each of them."
+WHOLE = ("head",), "The whole pass draws the mean of all heads. Choose a layer to see each of them."
 # Layer and head as they are drawn; as they have been chosen since, where several presses come before the next drawing.
 _PLACE: Key[tuple[int, ...]] = Key("stepped-to", (0, 0))
 

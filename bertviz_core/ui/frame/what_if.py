@@ -163,7 +163,7 @@ def show_offers(trace: Trace, chosen: Selection) -> None:
     with of_head:
         st.markdown(f"**Head {chosen.head} of {where}**")
         _show_buttons(offer_for_head(layers, chosen.head), "head")
-        st.caption("Any other number: click its cell, then “Change this number”.")
+        st.caption("Any other number: choose its cell, then “Change this number”.")
 
 
 def _offer_for_token(trace: Trace, chosen: int) -> None:

@@ -16,7 +16,7 @@ from bertviz_core.formula.steps import Program
 _TITLE = re.compile(r"(\b(?:19|20)\d\d), [A-Z][^,;]*(?=, (?:eq|sec|fig)\.|;|$)")  # behind the year
 _APART = "\N{EM SPACE}"  # between two formulas of one line
 
-WORKED = "A click works it out with numbers"
+WORKED = "Work it out with numbers"
 
 
 def show_formula(tex: str, key: str, program: Program, source: str = "", cell: Address | None = None) -> None:

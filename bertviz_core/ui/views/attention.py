@@ -212,7 +212,7 @@ def show_overview(view: View) -> None:
     with open_card(view, ATTENTION, heading, address, name="weights-overview"):
         charts = [_draw_overview(one) for one in view.passes]
         show_passes_chart(view, charts, "weights-overview", f"Overview of all {count} tokens")
-        st.caption(f"The largest weight of each block of {side} × {side}; a click explains it.")
+        st.caption(f"The largest weight of each block of {side} × {side}; choose one, and it is explained.")
 
 
 def _draw_overview(view: View) -> Chart:

@@ -84,7 +84,7 @@ def _show_choices(both: Both, here: int, key: str) -> None:
         format_func=lambda i: "none" if i is None else f"{i} {both.other.tokens[i]}",
         on_change=match,
     )
-    st.caption("Another token of the first sentence: click it.")
+    st.caption("Another token of the first sentence: choose it.")
     if state.read(PAIRS):
         st.button("Match equal pieces again", on_click=match_again, key=f"{key}-again")
 

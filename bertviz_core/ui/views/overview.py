@@ -46,7 +46,7 @@ def tell_more(view: View) -> str:
     """What else is true of this view: of numbers that a change put, of words, of a token that nobody typed."""
     text = view.trace.tokens[view.chosen.token]
     put = "Some are put there by a change." if view.trace.changes else ""
-    way = "Click a predicted word, and the way to it is shown." if PROBS in view.trace else ""
+    way = "Choose a predicted word, and the way to it is shown." if PROBS in view.trace else ""
     return " ".join(filter(None, (put, way, f"{text}: {GLOSSARY[text]}" if text in ("[CLS]", "[SEP]") else "")))
 
 

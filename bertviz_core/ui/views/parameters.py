@@ -217,7 +217,7 @@ def show_table(view: View) -> None:
         },
     )
     st.caption(
-        "Click at the left of a row to show that tensor above. The last columns: its name in each document. A "
+        "Choose a row at its left to show that tensor above. The last columns: its name in each document. A "
         "weight is written as (in, out): one row per input, one column per output."
     )
 

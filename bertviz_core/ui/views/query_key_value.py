@@ -228,7 +228,7 @@ def show_sum(view: View, place: Place) -> None:
 def _explain_sum(view: View, place: Place, shown: range, count: int) -> str:
     left_out = f" Shown: products {shown.start}–{shown.stop - 1} of {count}." if len(shown) < count else ""
     return (
-        f"{escape_markdown(place.reason)} A click on a number of {escape_markdown(read_word(view))} above shows that "
+        f"{escape_markdown(place.reason)} Choose a number of {escape_markdown(read_word(view))} above to see that "
         f"one here.{left_out}"
     )
 

@@ -117,7 +117,7 @@ def _note_fit(view: View, shown: list[int], terms: np.ndarray, parts: Angles) ->
     end = float(np.abs(terms[shown]).max())
     after = f" after {view.outcome.yours}" if view.outcome.half else ""
     st.caption(
-        f"Best fit first{after}; a click on a key compares with that one. The query's length is "
+        f"Best fit first{after}; choose a key to compare with that one. The query's length is "
         f"{format_number(parts.query_norm)}. Products are coloured from "
         f"{format_number(-end)} to {format_number(end)}."
         + (f" Shown: {len(shown)} of {total} keys." if len(shown) < total else "")

@@ -122,7 +122,7 @@ def _write_reading(view: View) -> str:
     pieces = " ##: the piece continues the word before it." if _has_pieces(view) else ""
     guessed = " The pass runs again, and BERT guesses it." if PROBS in view.trace else ""
     return escape_markdown(
-        f"Click a token to hide it behind [MASK]; click it again to undo.{guessed}{pieces}{told if hidden else ''}"
+        f"Choose a token to hide it behind [MASK]; choose it again to undo.{guessed}{pieces}{told if hidden else ''}"
     )
 
 

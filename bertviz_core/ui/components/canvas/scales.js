@@ -123,7 +123,7 @@ function tellNote(canvas) {
   if (place.strip) return [signs, ...marks];
   if (place.level === "head") return [signs, `Row ${token}: what it asks, and what it is answered.`, ...marks];
   const every = writeCount(data.size.width);
-  if (place.level === "layer") return [signs, `Click a strip's title to see all ${every} of its numbers.`, ...marks];
+  if (place.level === "layer") return [signs, `Choose a strip's title to see all ${every} of its numbers.`, ...marks];
   const told = (/** @type {string} */ part) => {
     const stage = stageOf(canvas, part);
     return stage ? tellColumns(canvas, stage, parts[part].w) : "";
@@ -135,7 +135,7 @@ function tellNote(canvas) {
     signs, ...(quiet ? [tellQuiet(canvas)] : []),
     `Ribbons: attention of ${token}, ${data.size.heads > 1 ? `mean of ${data.size.heads} heads` : "the only head"}, opacity = ${size}.`,
     `Drawn: embedding ${told("embedding")}, output ${told(`output.${canvas.open}`)}${neurons}.`, ...marks,
-    `For all ${every}, click a layer, in it a strip's title.`,
+    `For all ${every}, choose a layer, in it a strip's title.`,
   ];
 }
 

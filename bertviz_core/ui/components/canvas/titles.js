@@ -86,7 +86,7 @@ function titlePart(canvas, sketch, part, box, opacity) {
   lines.forEach((words, i) => sketch.text(`title ${part} ${i}`, box.x, y + i * line, words, paint));
   if (opensLayer(canvas, part) || (level === "layer" && !stop && findStrip(canvas, part))) underlineTitle(canvas, sketch, part, box, lines);
   if (part === "matrix" || (part === "embedding" && box.w < 70)) return;
-  const more = part === "weights" ? "rows ask, columns answer · click a head" : tellColumns(canvas, stage, box.w);
+  const more = part === "weights" ? "rows ask, columns answer · choose a head" : tellColumns(canvas, stage, box.w);
   const text = [more, more.replace(/ of .*| numbers/, "")].find((words) => measure(words, 12) <= room);
   if (text) {
     sketch.text(`of ${part}`, box.x, y + lines.length * line, text, {

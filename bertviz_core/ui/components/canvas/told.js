@@ -28,11 +28,11 @@ export function tellPart(canvas, target) {
   const best = part === "words" && where ? wordOf(canvas, { where, word }) : undefined;
   if (best && where) {
     const [said, at] = [best.word, data.tokens[where.row]?.text ?? canvas.place.token].map(escapeHtml);
-    return `“${said}” at “${at}”: ${writePercent(best.share)}. Click it: its shortest story, back to the input.`;
+    return `“${said}” at “${at}”: ${writePercent(best.share)}. Choose it: its shortest story, back to the input.`;
   }
   if (layer === undefined) return "";
   const stage = stages.get(`ribbons.${layer}`);
-  if (!part.startsWith("ribbons") || !stage || !where) return `Layer ${layer}: click to open it.`;
+  if (!part.startsWith("ribbons") || !stage || !where) return `Layer ${layer}: choose it to open it.`;
   const token = escapeHtml(data.tokens[where.row].text);
   const weight = writePercent(readValue(stage, where));
   const heads = data.size.heads > 1 ? `the mean of the ${data.size.heads} heads` : "the only head";
