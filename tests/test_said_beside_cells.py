@@ -15,7 +15,7 @@ from bertviz_core.ui.views.compare_both import Both
 from bertviz_core.ui.views.compare_heads import _find_end, _read_maps
 from bertviz_core.ui.views.playground_examples import _tell_evenness
 from bertviz_core.ui.views.predictions import _name_untrained
-from bertviz_core.ui.views.training import say_never_hidden
+from bertviz_core.ui.views.training_still import say_never_hidden
 from bertviz_core.ui.walk.worked_out import find_worked_out
 from tests.canvas import look
 from tests.factory import random_checkpoint

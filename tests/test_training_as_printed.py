@@ -13,9 +13,9 @@ from bertviz_core.figures.palette import PALETTES
 from bertviz_core.figures.training import draw_losses
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.learning import Settings, Training, make_small_model, name_head
-from bertviz_core.ui.views.training import say_still
 from bertviz_core.ui.views.training_fields import SENTENCES as SHOWN
 from bertviz_core.ui.views.training_lines import LINES
+from bertviz_core.ui.views.training_still import say_still
 from tests.factory import random_checkpoint
 from tests.learning import SENTENCES, take_all, take_steps
 from tests.test_training_page import opened, page, press  # noqa: F401

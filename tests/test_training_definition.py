@@ -12,9 +12,9 @@ from bertviz_core.errors import TrainingError
 from bertviz_core.formula.address import parse
 from bertviz_core.learning import Settings, Training, make_small_model, name_head, save_safetensors, suggest_settings
 from bertviz_core.learning.parcel import pack_model, unpack_model
-from bertviz_core.ui.views.training import say_still
 from bertviz_core.ui.views.training_fields import SENTENCES as SHOWN
 from bertviz_core.ui.views.training_lines import list_besides, say_line_5
+from bertviz_core.ui.views.training_still import say_still
 from tests.documents import Weights, definition
 from tests.factory import random_checkpoint
 from tests.learning import SENTENCES, take_all, take_steps

@@ -13,11 +13,12 @@ from bertviz_core.formula.address import Address, read_address
 from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.learning import Settings, Training, make_small_model
 from bertviz_core.learning.plan import Plan
-from bertviz_core.ui.views.training import say_line, say_still
+from bertviz_core.ui.views.training import say_line
 from bertviz_core.ui.views.training_fields import suggest
 from bertviz_core.ui.views.training_lead import choose_risen, tell_unasked
 from bertviz_core.ui.views.training_lines import list_besides, say_line_5
 from bertviz_core.ui.views.training_step import count_hidden, render_terms, say_after
+from bertviz_core.ui.views.training_still import say_still
 from bertviz_core.ui.views.training_told import list_parts, name_term, say_moved, say_step, say_which, tell, tell_worst
 from tests.learning import SENTENCES, take_all
 

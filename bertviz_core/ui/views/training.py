@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +16,6 @@ from bertviz_core.formula.numbers import choose_percent, format_number, format_s
 from bertviz_core.formula.steps import QUERY
 from bertviz_core.formula.texts import write_count
 from bertviz_core.learning import Ahead, Standing
-from bertviz_core.learning.plan import Plan
 from bertviz_core.sharing.findings import Found
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import choices, state
@@ -47,6 +44,7 @@ from bertviz_core.ui.views.training_run import (
     take_step,
 )
 from bertviz_core.ui.views.training_step import show_step
+from bertviz_core.ui.views.training_still import say_never_hidden, say_still
 from bertviz_core.ui.views.training_told import name_loss, say_step
 from bertviz_core.ui.views.training_words import show_before_and_now
 
@@ -58,8 +56,6 @@ _GONE = (
     "The training that went on here is gone: its server has ended, or the line to it was down for long. "
     f"**{START}** takes the same steps anew."
 )
-_RUNS = 3  # of rows, that are named one by one
-_TABLES = {"word_embeddings": "word", "position_embeddings": "position", "token_type_embeddings": "segment"}
 
 
 def ask_headline(view: View) -> Wanted[Ahead] | None:
@@ -305,39 +301,6 @@ def _say_progress(run: Run) -> str:
 def _is_asking(run: Run) -> bool:
     """Whether its words are being asked for, which takes long where the sentences are long."""
     return run.ticket.standing is Standing.RUNNING and 0 < run.training.asked < len(run.training.words)
-
-
-def say_still(training: Plan) -> str:
-    """How many weights learn, and which no step moves."""
-    weights = sum(training.before.parameters[name].numel() for name in training.learned)
-    if not training.still:
-        return f"{weights:,} weights learn."
-    rows = ", ".join(f"{_name_table(one.parameter, len(one.rows))} {_name_rows(one.rows)}" for one in training.still)
-    count = sum(one.weights for one in training.still)
-    return (
-        f"{weights - count:,} of {weights:,} weights learn. The other {count:,} never move, since no sentence reads "
-        f"them: the rows of {rows}."
-    )
-
-
-def say_never_hidden(training: Plan) -> str:
-    """Which tokens of the sentences no step hides."""
-    special = training.before.tokenizer.special_tokens
-    tokens = dict.fromkeys(token for encoding in training.encodings for token in encoding.tokens)
-    return f"Never hidden: {', '.join(token for token in tokens if token in special)}."
-
-
-def _name_table(parameter: str, rows: int) -> str:
-    """What the rows of a table of embeddings stand for, in the number in which they are spoken of."""
-    return f"{_TABLES[parameter.split('.')[-2]]}{'s' * (rows != 1)}"
-
-
-def _name_rows(rows: Sequence[int]) -> str:
-    """Runs of rows that follow each other as their first and last one."""
-    runs = [[row for _, row in part] for _, part in groupby(enumerate(rows), key=lambda pair: pair[1] - pair[0])]
-    if len(runs) > _RUNS:
-        return f"{len(rows):,} that do not occur"
-    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs)
 
 
 def _say_standing(run: Run) -> str:
