@@ -26,6 +26,7 @@ OF_A_SENTENCE = [info.name for info in PAGES if info.of_sentence]
 _DRAWN = re.compile(
     r" ?Shown: tokens? \d+–\d+ of \d+\.( The download has all values\.)?|; from padding leads none"
     r"|^Padding is left out\.$"  # of the heads of a layer, side by side
+    r"|, in the marked row in hundredths| with attention mask 1(?= at all stages)"
     r"| Difference: [^ ]+\.\]"  # of a number in single precision and in double
 )
 _ROUNDING = re.compile(r"; difference \S+(?=\.)")  # of sums, which another order of them changes

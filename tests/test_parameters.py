@@ -229,7 +229,7 @@ NEXT = "tensor", "embeddings.position_embeddings.weight"
     [
         ({}, "2043 when"),  # the chosen token is [MASK]
         ({"token": "3"}, "4199 rome"),
-        ({"entry": "7"}, "7 [unused6]"),
+        ({"entry-row": "7"}, "7 [unused6]"),
         ({"text": "[MASK]"}, "103 [MASK]"),
         (dict([NEXT]), "0"),
     ],

@@ -249,7 +249,7 @@ def numbers(s: Scene, name: str) -> Truth:
     matrix = np.atleast_2d(s[name.removeprefix("numbers-")])
     axes = ["", *s.trace.dims(name.removeprefix("numbers-"))][-2:]
     asked = [
-        int(s.asked.get("entry", find_word(s)) if axis == "vocab" else s.asked.get(side, 0))
+        int(s.asked.get("entry-row", find_word(s)) if axis == "vocab" else s.asked.get(side, 0))
         for side, axis in zip(("row", "column"), axes, strict=True)
     ]
     row, column = (max(0, min(*each)) for each in zip(asked, (len(matrix) - 16, matrix.shape[1] - 32), strict=True))

@@ -112,7 +112,7 @@ def test_clicks_that_are_meant_and_others(small):
     assert attention_keys.find_key(small, cell.fix(head=(small.head + 1) % 3)) is None
     assert attention_keys.find_pair(small, cell.fix(query=1, key=2)) == len(small.tokens) + 2
     token = parse("input_ids[token=4]")
-    assert attention_keys.find_key(small, token) == 4 and "click a cell" in attention_keys.find_pair(small, token)
+    assert attention_keys.find_key(small, token) == 4 and "choose a cell" in attention_keys.find_pair(small, token)
     assert whatif_keys.find_head(small, parse("encoder.layer.1.attention.self.probs[head=2]")) == 5
     assert whatif_keys.find_head(small, parse("encoder.layer.1.attention.self.probs[head=2,query=0,key=0]")) == 5
     assert whatif_keys.name_heads(small)[5] == "layer 1, head 2"

@@ -30,7 +30,7 @@ _ROW, _FRAME = 15, 76  # pixels: of a row of numbers, and above and below all of
 _WINDOW = (16, 32)  # rows and columns of numbers drawn as they are
 _FIELD = 108  # pixels: the width of a field for one of them
 _STARTS = Key("row", 0), Key("column", 0)
-_ENTRY = Key("entry", 0)  # the same of the vocabulary's entries: a window of theirs opens at a word of the sentence
+_ENTRY = Key("entry-row", 0)  # the same of the vocabulary's entries: a window of theirs opens at a word of the sentence
 Window = tuple[range, range]  # rows, columns
 
 
