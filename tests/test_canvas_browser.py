@@ -53,6 +53,7 @@ def test_what_is_pointed_at_is_the_traces_own_number(still, trace, level):
         assert np.float32(value) == trace[address], address
 
 
+@pytest.mark.slow
 def test_500_cells_of_all_levels_are_read_back_bit_for_bit(still, trace):
     open_canvas(still)
     drawn = Drawn(draw(look(trace)))
@@ -61,6 +62,7 @@ def test_500_cells_of_all_levels_are_read_back_bit_for_bit(still, trace):
     assert np.array_equal(np.array(read, np.float32), [trace[cell] for cell in cells])
 
 
+@pytest.mark.slow
 def test_the_first_cell_pointed_at_is_read_out_and_stays_so(still):
     stage = open_canvas(still, level="head")
     box = stage.bounding_box()
@@ -71,6 +73,7 @@ def test_the_first_cell_pointed_at_is_read_out_and_stays_so(still):
     assert value.count() == 1
 
 
+@pytest.mark.slow
 def test_whoever_wants_to_write_writes_at_once(app):
     open_canvas(app)
     app.page.get_by_role("button", name="Type your own").click()
@@ -119,6 +122,7 @@ def test_three_clicks_lead_to_one_number_of_another_layers_head(app):
     app.page.wait_for_selector(f'[data-ring="{CELL}"]')
 
 
+@pytest.mark.slow
 def test_the_keyboard_alone_leads_there_and_back(app):
     open_canvas(app).focus()
     press(app, "]", "Enter", "}", "}", "}", "}", "}", "Enter")  # faster than they are answered

@@ -6,7 +6,7 @@ import pytest
 import bertviz_core as bv
 from tests.often import seldom
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.rare
 
 TEXT = "When in Rome, do as the [MASK] do."
 PROBS = "encoder.layer.{}.attention.self.probs[head=1,query=8,key=3]"

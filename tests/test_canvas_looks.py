@@ -9,7 +9,7 @@ from tests.browser import visit
 from tests.canvas import BLEMISHES
 from tests.often import seldom
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.rare
 
 TEXT = "When in Rome, do as the [MASK] do."
 LONG = "When in Rome, do as the [MASK] do. " * 45

@@ -7,7 +7,7 @@ import pytest
 from bertviz_core.ui.components.selectors import expand
 from tests.browser import PHONE, visit
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.rare
 
 TOP = expand("document.querySelector(':--main').scrollTop")
 

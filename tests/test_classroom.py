@@ -146,7 +146,7 @@ async def hold_with_a_break(url, tally, lines):
     return await hold_class(Outside(url, [os.getpid()]), Plan(2, 1.0))
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_users_come_back_after_a_broken_connection_and_see_what_they_saw(server, monkeypatch):
     tally, lines = Tally(), []
 

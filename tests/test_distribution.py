@@ -70,7 +70,7 @@ def environment():
     return {**told, "HF_ENDPOINT": CLOSED_PORT}
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_the_wheel_has_all_that_the_clone_needs_and_no_package_of_a_general_name(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {name.split("/")[0] for name in names} == {"bertviz_core", f"bert_every_number-{bv.__version__}.dist-info"}
@@ -86,7 +86,7 @@ def test_the_wheel_has_all_that_the_clone_needs_and_no_package_of_a_general_name
     assert [name for name in names if "__pycache__" in name] == []
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_the_library_runs_the_bundled_model_in_an_empty_folder_without_streamlit(installed, tmp_path):
     command = [installed / "python", "-c", LIBRARY_ALONE]
     told = {"cwd": tmp_path, "env": environment(), "timeout": 60}
@@ -98,7 +98,7 @@ def test_the_library_runs_the_bundled_model_in_an_empty_folder_without_streamlit
     assert probability == "0.0743"  # as README.md has it
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_the_command_serves_the_app_from_an_empty_folder(installed, tmp_path, chromium):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

@@ -45,6 +45,7 @@ def find_map(app):
     return chart
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 def test_a_click_is_answered_in_view(chromium, server, size):
     with visit(chromium, server, size) as app:
@@ -72,6 +73,7 @@ def test_a_shared_link_opens_with_the_number_and_its_picture_in_view(chromium, s
         assert app.explained == CELL and out_of_view(app) == []
 
 
+@pytest.mark.slow
 def test_another_head_keeps_the_cell(app):
     app.open(PAGE, walk=CELL)
     app.choose("Head", "Head 3")
@@ -96,6 +98,7 @@ def step(app, act):
     assert app.explained != before
 
 
+@pytest.mark.slow
 def test_clicks_lead_down_to_the_token_id(app):
     app.open("predictions", walk="cls.predictions.probs[token=8,vocab=2111]")
     step(app, steps(app).first.click)
@@ -112,6 +115,7 @@ def focused(app):
     return app.page.evaluate("document.activeElement.id || document.activeElement.textContent")
 
 
+@pytest.mark.slow
 def test_by_keyboard_alone(app):
     """From the address bar to a number and back: few stops, and the focus is never lost."""
     app.open(PAGE)
@@ -191,6 +195,7 @@ def test_any_cell_by_its_address(app):
     assert "give an index for hidden as well" in app.drawer.inner_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cell",
     [seldom("nonsense"), "embeddings.sum[token=99,hidden=0]",

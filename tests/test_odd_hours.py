@@ -15,7 +15,7 @@ from tests.browser import running, visit
 from tests.classes.plans import PLAN
 from tests.edge import ask
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.rare
 DAY_S = 86_400
 JUMPY = """
 import os, time

@@ -12,7 +12,7 @@ from tests.browser import visit
 from tests.canvas import open_canvas
 from tests.often import seldom
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.rare
 
 SVG = "{http://www.w3.org/2000/svg}"
 # Where the rectangles of heat maps and the numbers lie, in a page that shows a picture alone.

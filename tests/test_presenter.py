@@ -8,7 +8,7 @@ from bertviz_core.ui.frame.site import PAGES
 from tests.browser import PHONE, visit
 from tests.often import often
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.rare
 
 LEAST = 20  # pixels of the smallest letters
 LARGE = {"width": 1920, "height": 1080}

@@ -12,7 +12,7 @@ from tests.browser import visit
 from tests.canvas import open_canvas
 from tests.often import seldom
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.rare
 
 WEIGHT = "encoder.layer.2.attention.self.probs[head=0,query=8,key=5]"
 MARGIN = 10  # millimetres at a sheet's sides

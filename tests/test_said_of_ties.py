@@ -35,11 +35,12 @@ def show(page, changes, **query):
     return read_all(at)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "said"),
     [
         pytest.param(
-            "heads", "None: without any one of them “la”, one of 2 that tie, stays at 50", marks=pytest.mark.slow
+            "heads", "None: without any one of them “la”, one of 2 that tie, stays at 50", marks=pytest.mark.rare
         ),
         ("story", "Where does “la”, one of 2 that tie, lead back to?"),
         ("layers", "Words that tie for the first place stand in the order of the vocabulary."),

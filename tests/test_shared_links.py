@@ -43,6 +43,7 @@ def share(app):
     return link
 
 
+@pytest.mark.slow
 def test_a_link_of_an_untouched_page_holds_sentence_model_and_place(app):
     app.open("attention")
     link = share(app)
@@ -154,6 +155,7 @@ def test_the_cell_of_a_link_is_in_view_far_from_the_chosen_token(chromium, serve
         assert not app.page.evaluate(IS_SEEN, QUERY.format(200))
 
 
+@pytest.mark.slow
 def test_rows_that_were_scrolled_away_stay_away(chromium, server):
     """A cell that is explained does not bring its row back once somebody looks elsewhere."""
     where = {"text": "When in Rome, do as the [MASK] do. " * 6, "level": "head", "layer": 3, "head": 5, "token": 8}

@@ -15,7 +15,7 @@ from bertviz_core.figures.palette import PALETTES
 from bertviz_core.figures.tints import measure_contrast
 from tests.factory import random_checkpoint
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.rare
 
 CELLS = (
     "import bertviz_core as bv\ntrace = bv.run(bv.load_model({folder!r}), 'the cat sat')\ntrace",

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 PAPER = ROOT / "paper" / "paper.md"
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 @pytest.mark.skipif(not (find_spec("mkdocs") and find_spec("mkdocstrings")), reason="needs mkdocs and mkdocstrings")
 def test_the_site_is_built_without_a_warning_and_names_all_that_is_public(tmp_path):
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]

@@ -166,7 +166,7 @@ def test_random_texts(tokenizers, variant):
         assert tokenizer.record(text).ids == library_ids(tokenizer, text), ascii(text)
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_every_code_point_of_the_first_planes_and_some_of_the_rest(bundled):
     points = [chr(c) for c in (*range(0x20000), *range(0x20000, 0x110000, 61)) if not 0xD800 <= c < 0xE000]
     for start in range(0, len(points), 2048):

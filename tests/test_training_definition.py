@@ -189,7 +189,7 @@ def test_rows_that_no_sentence_reads_stay_and_all_others_move(small):
             assert not rows
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_it_learns_with_the_settings_that_are_suggested(small):
     training = take_all(Training(small, SHOWN, suggest_settings_of(small)))
     first, last = training.passes[0].probabilities, training.passes[-1].probabilities

@@ -24,7 +24,7 @@ def evaluate(ground, capsys, *words):
     return status, capsys.readouterr()
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_the_evaluation_shows_old_and_new_side_by_side(ground, capsys):
     new, old = ground / "whole" / MODEL, ground / "start"
     status, said = evaluate(ground, capsys, "--held-out", 5, "--against", old, new)

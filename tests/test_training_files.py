@@ -44,7 +44,7 @@ def read_loss(record):
     return record.loss / len(record.hidden)
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_the_small_model_learns_its_sentences(small):
     training = Training(small, SENTENCES, suggest_settings(small))
     start = [read_loss(training.advance()) for _ in range(9)]

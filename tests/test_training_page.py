@@ -150,6 +150,7 @@ def test_one_step_and_all_of_its_numbers(program):
     assert f"{len(record.hidden)} hidden" in shown and "i = 1" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", ["copy", "heads"])
 def test_a_copy_learns_and_the_shared_model_stays_as_it_is(learner, page):
     at = opened(learner=learner, passes="1", texts="A cat.")

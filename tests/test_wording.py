@@ -49,7 +49,7 @@ def test_what_pages_say_is_well_written(file):
 ONE = {"num_hidden_layers": 1, "num_attention_heads": 1, "hidden_size": 4, "intermediate_size": 1}
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 @pytest.mark.parametrize("kind", ["pretraining", "sequence-classification"])
 def test_where_there_is_one_of_each_no_page_says_many(tmp_path, kind):
     at = AppTest.from_file(APP, default_timeout=120)

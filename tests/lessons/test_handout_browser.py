@@ -25,7 +25,7 @@ def count_pages(pdf):
     return int(re.search(rb"/Count (\d+)", pdf)[1])
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
 def test_the_usual_sentence_fills_two_sheets(chromium, models, lesson):
     scene = find_scene(models, "bundled", "usual")
@@ -60,7 +60,7 @@ def test_a_page_is_printed_by_the_browser_of_the_machine(models, tmp_path):
         print_page("false", page, pdf)
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_learn_gives_the_sheet_and_to_the_teacher_the_key(chromium, server):
     with visit(chromium, server, fresh=True) as app:
         app.open("learn", text="The <b>cat</b> sat on the [MASK].", changes="embeddings.position_embeddings:0")
