@@ -121,7 +121,7 @@ def test_a_reload_restores_the_view(app):
     assert app.query["layer"] == "4" and app.shown() == there
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_a_deep_link_into_a_server_that_has_just_started(chromium, tmp_path):
     with running(tmp_path) as url, visit(chromium, url) as app:
         app.open("add_norm", **CHOICE)
@@ -157,7 +157,7 @@ def test_the_menu_of_pages_is_closed_on_the_page_it_led_to(app):
         app.find(":--popover-body").wait_for(state="detached")
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_a_link_beside_an_open_menu_leads_to_its_page(app):
     """The menu closes, and asks for a run of its page, which is left by then."""
     app.open("layers")

@@ -187,6 +187,7 @@ async def other_than(pid, replica):
             await asyncio.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_a_replica_that_dies_or_hangs_is_started_again_and_a_new_one_serves_before_the_old_one_ends(
     place, tmp_path, monkeypatch
 ):

@@ -317,6 +317,7 @@ BROKEN = """async () => {
 }"""
 
 
+@pytest.mark.slow
 def test_a_browser_runs_and_loads_nothing_that_is_not_the_apps(window, server):
     """The other tests in a browser hold that it runs and loads all that is: they fail where the console complains."""
     page = window.new_page()

@@ -36,7 +36,7 @@ def ran(command, folder):
     ).stdout
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_what_is_downloaded_runs_on_a_machine_that_has_nothing_else(overview, tmp_path):
     weights = saved(overview, "Weights (46 MB)", tmp_path)
     assert weights.name == "model.safetensors"

@@ -76,6 +76,7 @@ LIT = (
 )
 
 
+@pytest.mark.rare
 def test_the_map_lights_the_stages_that_are_in_view(chromium, server):
     with visit(chromium, server, WIDE) as app:
         app.open("formulas")

@@ -30,7 +30,7 @@ from tests.listener import (
     sends,
 )
 
-pytestmark = pytest.mark.xdist_group("listener")
+pytestmark = [pytest.mark.xdist_group("listener"), pytest.mark.slow]
 
 EDGE = 16  # pixels around a saved picture
 SVG = "{http://www.w3.org/2000/svg}"

@@ -65,11 +65,13 @@ def page(window):
     page.close()
 
 
+@pytest.mark.slow
 def test_no_letter_is_wider_than_it_is_taken_for_nor_much_narrower(page):
     for letter, width in zip(LETTERS, page.evaluate(MEASURE, [LETTERS, 100]), strict=True):
         assert width <= measure_text(letter, 100) < width + 8, letter
 
 
+@pytest.mark.slow
 def test_no_word_beside_a_row_is_cut(page):
     drawn = {f"{kind} {name}": draw(LIGHT) for kind, looks in CASES.items() for name, draw in looks.items()}
     words = ["[MASK]", "WWWWWW", "illicit", "日本語", "<b>mild</b>", "мир", "@%&", "a much longer word than usual"]
@@ -88,6 +90,7 @@ def test_no_word_beside_a_row_is_cut(page):
     assert found > 20
 
 
+@pytest.mark.slow
 def test_no_line_is_kept_free_for_an_axis_that_says_nothing(page):
     found = 0
     for kind, looks in CASES.items():
@@ -106,6 +109,7 @@ def test_no_line_is_kept_free_for_an_axis_that_says_nothing(page):
     assert found > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [PHONE_CARD, 900])
 def test_what_every_head_adds_is_whole_on_a_phone_and_no_text_meets_another(page, width):
     sums = HeadSums(

@@ -23,6 +23,7 @@ OPENED = {
 }
 
 
+@pytest.mark.rare
 def test_a_click_on_a_strip_opens_the_number_that_the_cell_says(app):
     app.open("where_from")
     await_findings(app)

@@ -108,7 +108,7 @@ def test_the_image_serves_on_the_port_that_it_exposes_and_checks():
     assert f"http://127.0.0.1:{port}/_stcore/health" in commands("HEALTHCHECK")[-1]
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_the_app_runs_on_the_image_files_alone(image):
     script = (
         "from streamlit.testing.v1 import AppTest; assert not AppTest.from_file('app.py').run(timeout=60).exception"
@@ -130,7 +130,7 @@ def check_edge(url):
     check_messages(url)
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_every_step_of_the_image_runs_without_rights_and_it_starts_healthy_and_ends_well():
     if shutil.which("nginx") is None or shutil.which("setpriv") is None:
         pytest.skip("No nginx, or no setpriv: install Debian's packages nginx and util-linux.")

@@ -29,7 +29,7 @@ def test_a_page_that_connects_again_is_run_again_so_that_any_process_can_take_it
     app.page.wait_for_function("() => new URLSearchParams(location.search).get('token') === '1'")
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_what_the_framework_could_not_fetch_of_itself_is_there_once_the_network_is(chromium, server):
     """Part of a page was missing for good: what draws it had been asked for while there was no network."""
     with visit(chromium, server) as app:

@@ -68,6 +68,7 @@ def test_the_difference_is_there_from_that_layer_on_from_which_it_stays(column, 
         assert told[0] == "Over the layers"
 
 
+@pytest.mark.slow
 def test_noise_where_words_are_read_begins_there(small):
     noise = "changes:embeddings.LayerNorm[token=3]:noise=7"
     at = open_page("patch", model=small, text="the cat [MASK]", token="3", **{"with": noise, "measure": LOGIT})

@@ -262,6 +262,7 @@ def test_another_program_is_another_training_and_stands_in_the_link():
     assert after is not before and not after.records and at.query_params["program"] == "bert" and not errors(at)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["definition", "bert"])
 @pytest.mark.parametrize("learner", ["small", "heads"])
 def test_the_largest_gradient_is_explained_whatever_is_trained(name, learner):

@@ -179,6 +179,7 @@ def test_reset_leaves_nothing_and_the_same_steps_come_again():
     assert [record.loss for record in run.records] == losses
 
 
+@pytest.mark.slow
 def test_what_start_will_do_is_shown_before_and_comes_so():
     at = opened(passes="2", texts="The cat sat.\nA dog sat there.")
     assert settle()

@@ -103,6 +103,7 @@ def test_what_is_pointed_at_and_what_is_read_out_is_the_number_in_full(calm):
         calm.page.keyboard.press("ArrowLeft")
 
 
+@pytest.mark.slow
 def test_no_number_beside_a_bar_is_cut_on_a_phone(window):
     """A power of ten is longer than what usually stands there."""
     page = window.new_page()
@@ -126,6 +127,7 @@ def test_no_number_beside_a_bar_is_cut_on_a_phone(window):
     assert found == []
 
 
+@pytest.mark.slow
 def test_a_tiny_number_is_the_same_on_the_canvas_and_in_the_drawer_and_nowhere_cut(chromium, server, bundled):
     trace = bv.run(bundled, TEXT)
     path = "encoder.layer.3.attention.self.probs"

@@ -38,7 +38,7 @@ def go_through(app, model, lesson, told):
     keys.wait_at(f'[data-step="{lesson.name} end"]')
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 @pytest.mark.parametrize("lesson", often(LESSONS, ["attention"]))
 def test_a_lesson_is_done_by_keyboard_alone(chromium, server, bundled, lesson):
     with visit(chromium, server) as app:
