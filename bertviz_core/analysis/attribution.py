@@ -206,13 +206,13 @@ def hide_measures(
     found: dict[int, float] = {}
     for done, i in enumerate(positions, 1):
         with suppress(InputError):
-            number = measure_hidden(trace, question, i)
+            number = read_measure_hidden(trace, question, i)
             if np.isfinite(number):
                 found[i] = number
         yield done / len(positions), dict(found)
 
 
-def measure_hidden(trace: Trace, question: Question, position: int) -> float:
+def read_measure_hidden(trace: Trace, question: Question, position: int) -> float:
     """What hiding is measured by, with the token at a position hidden. Raises InputError where none can be."""
     shares = _find_asked(trace, question)
     there = read_hidden(trace, [shares] if shares else [*question.weights], position)

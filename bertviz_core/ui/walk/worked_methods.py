@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from bertviz_core.analysis.attribution import Question, find_shares, list_unhidden, measure_hidden, read_measure
+from bertviz_core.analysis.attribution import Question, find_shares, list_unhidden, read_measure, read_measure_hidden
 from bertviz_core.analysis.claims import Claim, Part, say
 from bertviz_core.analysis.gradients import Gradients, find_words
 from bertviz_core.analysis.methods import MOST_TOKENS, Methods
@@ -88,7 +88,7 @@ def _measure_hidden(trace: Trace, place: Place) -> float:
         return (known.value or {})[place.source]
     try:
         with take_turn():
-            return measure_hidden(trace, place.question, place.source)
+            return read_measure_hidden(trace, place.question, place.source)
     except InputError as error:
         raise AddressError(str(error)) from error
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.analysis.attribution import Attribution, Question, find_shares, measure_hidden, read_measure
+from bertviz_core.analysis.attribution import Attribution, Question, find_shares, read_measure, read_measure_hidden
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.analysis.hiding import read_hidden, read_hidden_row
 from bertviz_core.analysis.naming import find_noun
@@ -262,7 +262,7 @@ def _work_out_hidden(view: View, of: Address) -> WorkedOut:
     question, name = place.question, name_token(view.trace.tokens, place.source)
     try:
         with take_turn():
-            measures = read_measure(trace, question), measure_hidden(trace, question, place.source)
+            measures = read_measure(trace, question), read_measure_hidden(trace, question, place.source)
             now, then = (write_measure(trace, question, measure) for measure in measures)
             table, line = _list_both(trace, place), _write_hidden(trace, place)
     except InputError as error:
