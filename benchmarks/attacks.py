@@ -12,10 +12,10 @@ share of the processors' time that the host of a virtual machine took for others
 the row tells of the host. Then the tracebacks in the server's log, what went wrong at visitors (error pages, lost
 connections, no answer), and below the row what the stranger did.
 
-Bounds: 1.0 s for the 95th percentile during the attack, 5 s to recover, no traceback, no error page, a stranger who did
-something, and the memory of a server process with all that it started below BERTVIZ_MEMORY_MB, which is set to
---memory-mb. Ends with status 1 where one is broken. --root has the app of another folder attacked, such as a checkout
-of an older commit.
+Bounds: 1.0 s for the 95th percentile during the attack, 5 s where it ends server processes, 5 s to recover, no
+traceback, no error page, a stranger who did something, and the memory of a server process with all that it started
+below BERTVIZ_MEMORY_MB, which is set to --memory-mb. Ends with status 1 where one is broken. --root has the app of
+another folder attacked, such as a checkout of an older commit.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class Row:
 
     before, during, after: median and 95th percentile, in seconds; recovery: seconds, None where there was none;
     stolen: part of the processors' time that the host took; answers: how many during the attack; done: what the
-    stranger did, how often.
+    stranger did, how often; most: seconds that the 95th percentile may be during the attack.
     """
 
     attack: str
@@ -134,12 +134,13 @@ class Row:
     tracebacks: int = 0
     trouble: dict[str, int] = field(default_factory=dict)
     done: dict[str, int] = field(default_factory=dict)
+    most: float = MOST_S
 
     def list_broken(self, memory_mb: float) -> list[str]:
         """The bounds that it breaks, in words."""
         held = max(self.memory.process, self.memory.family)
         checks = (
-            (self.during[1] > MOST_S, f"95th percentile {self.during[1]:.2f} s, at most {MOST_S:g} s"),
+            (self.during[1] > self.most, f"95th percentile {self.during[1]:.2f} s, at most {self.most:g} s"),
             (
                 self.recovery is None or self.recovery > RECOVERED_S,
                 f"recovery {_say_seconds(self.recovery)}, at most {RECOVERED_S:g} s",
@@ -219,6 +220,7 @@ async def hold(server: Server | Outside, name: str, attack: Attack, kind: str, a
         answers,
         trouble=dict(+tally.trouble),
         done=done,
+        most=RECOVERED_S if attack.deadly else MOST_S,
     )
 
 

@@ -78,6 +78,8 @@ def test_bounds_of_time_and_memory():
     slow.memory.process = 1500
     slow.recovery = 5.1
     assert slow.list_broken(1499)[1:] == ["recovery 5.1 s, at most 5 s", "1500 MB, at most 1499 MB"]
+    slow.most = 1.02  # of one that ends server processes
+    assert slow.list_broken(1500) == ["recovery 5.1 s, at most 5 s"]
 
 
 def test_a_row_stands_below_its_head_and_says_what_was_done():
