@@ -24,7 +24,7 @@ def prepare() -> None:
 if is_run_of_visitor():
     # As part of the page: a file's picture would be looked at, and put where browsers find it, in each run.
     icon = f"data:image/png;base64,{b64encode(ICON.read_bytes()).decode()}"
-    st.set_page_config(page_title="BERT, every number", page_icon=icon, layout="wide")
+    st.set_page_config(page_icon=icon, layout="wide")
     prepare()
 
     from bertviz_core.ui.frame.shell import run_app  # by then it is there

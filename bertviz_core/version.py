@@ -1,4 +1,4 @@
-"""Which version this is: a clone's by its pyproject.toml, else the distribution's."""
+"""What this is called, and which version it is: a clone's by its pyproject.toml, else the distribution's."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from importlib import metadata
 from pathlib import Path
 
 DISTRIBUTION = "bert-every-number"
+PROJECT = "BERT, every number"  # as people call it
 
 
 def read_version(folder: Path = Path(__file__).parents[1]) -> str:

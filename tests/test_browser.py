@@ -239,6 +239,7 @@ def test_by_keyboard_alone(app):
     with app.rerun():
         app.page.keyboard.press("Enter")
     assert app.title == "Query, key, value"
+    assert app.page.title() == "Query, key, value · BERT, every number"
     app.page.get_by_role("combobox", name="Layer", exact=True).focus()
     app.page.keyboard.press("ArrowDown")
     app.page.keyboard.press("ArrowDown")

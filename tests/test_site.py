@@ -29,3 +29,9 @@ def test_a_page_opens_itself_and_says_what_it_is(name):
     ]
     assert calls == [("open_page", name)]
     assert ast.get_docstring(tree)
+
+
+def test_a_tab_says_the_page_first():
+    """A title of the whole app would go before those of its pages."""
+    assert {info.tab for info in PAGES} == {f"{info.title} · BERT, every number" for info in PAGES}
+    assert "page_title" not in (FOLDER.parent / "app.py").read_text(encoding="utf-8")

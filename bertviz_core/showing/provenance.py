@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from bertviz_core.analysis.predictions import find_masks
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.version import __version__
+from bertviz_core.version import PROJECT, __version__
 
 _APP = "http://localhost:8501"  # where `streamlit run app.py` serves it
 
@@ -17,7 +17,7 @@ def tell_model(trace: Trace) -> str:
     """Which weights, and by which version of this project they were run."""
     model = trace.model
     name = Path(model.name).name if Path(model.name).is_absolute() else model.name  # whose folder it is tells nothing
-    return f"{name} · weights {model.digest} · BERT, every number {__version__}"
+    return f"{name} · weights {model.digest} · {PROJECT} {__version__}"
 
 
 def join_tokens(trace: Trace) -> str:

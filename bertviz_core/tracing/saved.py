@@ -30,9 +30,9 @@ from bertviz_core.tracing.inputs import check_encoding, check_model
 from bertviz_core.tracing.rewrites import Rule
 from bertviz_core.tracing.taken import Taken, list_taken
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.version import __version__
+from bertviz_core.version import PROJECT, __version__
 
-FORMAT = "a trace of BERT, every number: 1"
+FORMAT = f"a trace of {PROJECT}: 1"
 BEFORE, CHANGE = "before:", "change:"  # how the names of tensors begin that are no addresses of the trace
 _NUMBER, _RULE, _ARRAY = "number", "rule", "array"
 _LONGEST = 4_000_000  # letters of text that are read

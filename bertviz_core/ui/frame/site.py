@@ -23,6 +23,7 @@ from bertviz_core.ui.frame.link import list_whole_query
 from bertviz_core.ui.frame.streamlit_inside import read_asked_page
 from bertviz_core.ui.frame.view import Selection
 from bertviz_core.ui.frame.walked import name_page
+from bertviz_core.version import PROJECT
 
 Query = Mapping[Key[str], str]  # what a URL has to say
 
@@ -47,6 +48,11 @@ class PageInfo:
     unchanged: bool = False
     tokens: bool = True
     explains: bool = True
+
+    @property
+    def tab(self) -> str:
+        """What the browser's tab says: the page first, since of many tabs only a word can be read."""
+        return f"{self.title} · {PROJECT}"
 
     @property
     def on_map(self) -> bool:
@@ -146,7 +152,7 @@ def _make_page(info: PageInfo) -> StreamlitPage:
     """A page as Streamlit knows it; to make one, it looks for its file. Each run has its own copy."""
     first = info is PAGES[0]
     return st.Page(
-        f"pages/{info.name}.py", title=info.title, icon=info.icon, default=first, url_path=None if first else info.name
+        f"pages/{info.name}.py", title=info.tab, icon=info.icon, default=first, url_path=None if first else info.name
     )
 
 
