@@ -16,7 +16,7 @@ from bertviz_core.ui.walk.card import render_table
 from bertviz_core.ui.walk.origin import MOST_ROWS, ROWS, choose_rows
 from bertviz_core.ui.walk.worked_out import find_worked_out
 from tests.canvas import look
-from tests.token_parts import transcribe, transcribe_components, transcribe_layers
+from tests.token_parts import transcribe, transcribe_components, transcribe_last
 
 LOGIT = "cls.predictions.decoder{}[token=8,vocab=2111{}]"
 LAST = "encoder.layer.5.output.LayerNorm"
@@ -60,7 +60,7 @@ def test_heads_and_blocks_are_those_of_a_transcription(rome):
 
 
 def test_a_share_of_lengths_is_that_of_a_transcription(rome):
-    *_, states = transcribe_layers(rome)
+    states = transcribe_last(rome)
     lengths = np.linalg.norm(states[8], axis=-1)
     told = find(rome, f"{LAST}.length[token=8,source=12]")
     assert told.number == pytest.approx(lengths[12] / lengths.sum(), abs=1e-5)

@@ -1,6 +1,7 @@
 """What each token carries to a logit of BERT, in plain NumPy, a line a formula."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -21,8 +22,7 @@ def transcribe(trace, target):
     w, config = _Weights(trace), trace.model.config
     path, _, index = target.rstrip("]").partition("[")
     at = {axis: int(i) for axis, _, i in (part.partition("=") for part in index.split(","))}
-    *_, states = transcribe_layers(trace)
-    return finish(w, config, states[find_reader(at)], path, at)
+    return finish(w, config, transcribe_last(trace)[find_reader(at)], path, at)
 
 
 def find_reader(at):
@@ -35,7 +35,7 @@ def finish(w, config, last, path, at):
     if path == "cls.predictions.decoder":
         head = w.dense(last, "cls.predictions.transform.dense")
         head = w.norm(head * SLOPES[config.hidden_act](head.sum(axis=0)), "cls.predictions.transform.LayerNorm")
-        return w.dense(head, path)[:, at["vocab"]]
+        return w.dense(head, path, slice(at["vocab"], at["vocab"] + 1))[:, 0]
     if path in ("qa_outputs.start", "qa_outputs.end"):
         side = path.rpartition(".")[2]
         return w.dense(last, "qa_outputs")[:, int(side == "end")]
@@ -74,17 +74,20 @@ def transcribe_components(trace, target):
     return found[0], found[1 : 1 + layers * heads].reshape(layers, heads), found[1 + layers * heads : -1], found[-1]
 
 
-class _Weights(dict):
+class _Weights:
     """The weights in double precision, and what linear layers and LayerNorms make of parts (..., source, hidden)."""
 
     def __init__(self, trace):
-        super().__init__({name: tensor.double().numpy() for name, tensor in trace.model.parameters.items()})
-        self.epsilon = trace.model.config.layer_norm_eps
+        self._tensors, self.epsilon = trace.model.parameters, trace.model.config.layer_norm_eps
 
-    def dense(self, parts, name):
-        parts = parts @ self[f"{name}.weight"]
-        parts[..., -1, :] += self[f"{name}.bias"]
-        return parts
+    def __getitem__(self, name):
+        return self._tensors[name].double().numpy()
+
+    def dense(self, parts, name, outputs=slice(None)):
+        weight = self._tensors[f"{name}.weight"][:, outputs].double().numpy()
+        made = (parts.reshape(-1, parts.shape[-1]) @ weight).reshape(*parts.shape[:-1], -1)
+        made[..., -1, :] += self[f"{name}.bias"][outputs]
+        return made
 
     def norm(self, parts, name):
         whole = parts.sum(axis=-2)
@@ -92,6 +95,13 @@ class _Weights(dict):
         parts = (parts - parts.mean(axis=-1, keepdims=True)) / sigma * self[f"{name}.weight"]
         parts[..., -1, :] += self[f"{name}.bias"]
         return parts
+
+
+@lru_cache(maxsize=2)
+def transcribe_last(trace):
+    """The parts after the last layer, (token, source, hidden)."""
+    *_, last = transcribe_layers(trace)
+    return last
 
 
 def transcribe_layers(trace):

@@ -10,7 +10,7 @@ from bertviz_core.formula.address import Address, read_address
 from tests.claims.answers import find_span
 from tests.claims.truths import Truth, oracle, softmax
 from tests.derived.origins import rank
-from tests.token_parts import SLOPES, transcribe, transcribe_layers
+from tests.token_parts import SLOPES, transcribe, transcribe_last
 
 TRANSCRIBED = 24  # tokens at most
 NOT_LINEAR = re.compile(r"^(input_ids|attention_mask|token_type_ids|embeddings\.)|\.(query|key|scores|probs)$")
@@ -51,7 +51,7 @@ def carry_one(trace, target):
     if can_transcribe(trace):
         if "hidden" not in target.at:
             return transcribe(trace, str(target))
-        *_, states = transcribe_layers(trace)
+        states = transcribe_last(trace)
         return states[target.at["token"], :, target.at["hidden"]]
     doubled = read_carried(trace)
     if "vocab" not in target.at:

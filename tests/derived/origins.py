@@ -10,7 +10,7 @@ from tests.derived.reading import find_numbers
 from tests.derived.stages import roll_out
 from tests.derived.truth import Map, Scene, Truth, best, points, softmax, truth
 from tests.test_value_weighted import weigh_by_hand
-from tests.token_parts import find_reader, transcribe, transcribe_components, transcribe_layers
+from tests.token_parts import find_reader, transcribe, transcribe_components, transcribe_last
 
 
 def find_target(s: Scene) -> str:
@@ -124,7 +124,7 @@ def written_blocks(s: Scene) -> Truth:
 
 @truth("where_from", "inside")
 def inside(s: Scene) -> Truth:
-    *_, states = transcribe_layers(s.trace)
+    states = transcribe_last(s.trace)
     lengths = np.linalg.norm(states, axis=-1)
     shares = Map(lengths / lengths.sum(axis=1, keepdims=True))
     return Truth([shares, shares], may=[len(s.layers) - 1])
@@ -140,7 +140,7 @@ def methods(s: Scene) -> Truth:
     now, falls = float(softmax(read_row(s))[place]), np.full(len(s.trace.tokens), np.nan)
     for i in known:
         falls[i] = np.log(now) - np.log(hide(s, i, place))
-    *_, states = transcribe_layers(s.trace)
+    states = transcribe_last(s.trace)
     gradients = attribute(s.trace, target, method="gradients")
     if abs(gradients.gap) > abs(gradients.recorded) / 1000:
         gradients = attribute(s.trace, target, method="gradients", steps=128)
