@@ -9,6 +9,7 @@ from tests.learning import learner, trained  # noqa: F401 - fixtures
 from tests.library import base_sized, bundled, precise, rome  # noqa: F401 - fixtures
 from tests.listener import calm, phone, tab, trial  # noqa: F401 - fixtures
 from tests.nginx import nginx, place  # noqa: F401 - fixtures
+from tests.settling import leave_findings  # noqa: F401 - a fixture
 
 # Every app that is tested looks for components in all packages that are installed, which takes longer than a page.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
