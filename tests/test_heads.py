@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from transformers import BertTokenizer
 
 import bertviz_core as bv
 from bertviz_core.analysis.heads import (
@@ -17,10 +18,12 @@ from bertviz_core.analysis.heads import (
     summarize,
 )
 from bertviz_core.analysis.token_lines import choose_links, choose_strongest, combine_heads
+from tests.factory import random_checkpoint
 
 TOKENS = ("[CLS]", "the", "play", "##ing", ",", "the", "[SEP]", "!?", "[SEP]")
 SPECIAL = frozenset({"[CLS]", "[SEP]", "[MASK]", "[PAD]", "[UNK]"})
-SENTENCE = Sentence(TOKENS, SPECIAL)
+CLS, SEP = "[CLS]", "[SEP]"
+SENTENCE = Sentence(TOKENS, SPECIAL, cls=CLS, sep=SEP)
 N = len(TOKENS)
 
 
@@ -64,7 +67,7 @@ def test_statistics_against_loops(name):
 
 
 def test_what_a_sentence_does_not_have_cannot_be_measured():
-    numbers = compute_statistics(random_shares(size=3), Sentence(("[CLS]", "the", "[SEP]"), SPECIAL))
+    numbers = compute_statistics(random_shares(size=3), Sentence(("[CLS]", "the", "[SEP]"), SPECIAL, cls=CLS, sep=SEP))
     assert {name for name, values in numbers.items() if np.isnan(values).any()} == {"punctuation", "same_word"}
     numbers = compute_statistics(random_shares(size=1), Sentence(("the",), SPECIAL))
     assert numbers["entropy"] == pytest.approx([0, 0, 0])
@@ -96,6 +99,17 @@ def test_a_pattern_has_its_role(name, targets):
     assert name in [role.name for role in find_roles(numbers)]
 
 
+def test_the_tokens_around_a_text_are_those_of_the_tokenizer(tmp_path):
+    """A checkpoint may call them otherwise."""
+    folder = random_checkpoint(tmp_path / "named")
+    BertTokenizer(vocab=str(folder / "vocab.txt"), cls_token="rome", sep_token="mat").save_pretrained(folder)
+    trace = bv.run(bv.load_model(folder), "the cat")
+    assert trace.tokens == ["rome", "the", "cat", "mat"]
+    probs, numbers = trace["encoder.layer.1.attention.self.probs"], summarize(trace, 32).numbers
+    for name, key in (("cls", 0), ("sep", 3)):
+        np.testing.assert_allclose(numbers[name][1], probs[:, :, key].mean(axis=1), rtol=1e-5)
+
+
 def test_a_rule_holds_above_its_threshold_and_not_at_it():
     for role in ROLES:
         numbers = {**dict.fromkeys(STATISTICS, math.nan), "distance": 1.0}
@@ -124,7 +138,9 @@ def test_a_summary_holds_all_heads_of_all_layers(rome):
     assert whole.pictures.shape == (config.num_hidden_layers, config.num_attention_heads, 12, 12)
     probs = rome["encoder.layer.4.attention.self.probs[head=7]"]
     assert np.abs(whole.pictures[4, 7] / 255 - probs).max() <= 0.5 / 255 + 1e-6
-    alone = compute_statistics(probs[None], Sentence(rome.tokens, rome.model.tokenizer.special_tokens))
+    alone = compute_statistics(
+        probs[None], Sentence(rome.tokens, rome.model.tokenizer.special_tokens, cls=CLS, sep=SEP)
+    )
     assert whole.of(4, 7) == pytest.approx({name: float(value[0]) for name, value in alone.items()})
 
 

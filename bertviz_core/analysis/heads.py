@@ -15,7 +15,6 @@ from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.trace import Trace
 
-CLS, SEP = "[CLS]", "[SEP]"
 SHARE, BITS, TOKENS = "share", "bits", "tokens"
 _ROUNDING = 1e-4  # by which a row of shares may miss 1
 
@@ -24,19 +23,22 @@ _ROUNDING = 1e-4  # by which a row of shares may miss 1
 class Sentence:
     """The tokens that attention runs over, and which of them belong together.
 
-    tokens: of the whole input; real: the positions of those that attention runs over, all where none are given.
+    tokens: of the whole input; real: the positions of those that attention runs over, all where none are given; cls,
+    sep: which of the special tokens begins an input, and which ends a text, as the tokenizer has them.
     """
 
     tokens: Sequence[str]
     special: frozenset[str]
     real: Sequence[int] | None = None
+    cls: str | None = None
+    sep: str | None = None
 
     @cached_property
     def places(self) -> np.ndarray:
         """(token,) the positions in the whole input: between two of them one that is masked out may stand."""
         return np.arange(len(self.tokens)) if self.real is None else np.array(self.real)
 
-    def are(self, token: str) -> np.ndarray:
+    def are(self, token: str | None) -> np.ndarray:
         """(token,) which tokens have this text."""
         return np.array([self.tokens[i] == token for i in self.places])
 
@@ -134,10 +136,6 @@ def _watch_offset(k: int) -> Callable[[np.ndarray, Sentence], np.ndarray]:
     return watch
 
 
-def _watch_token(text: str) -> Callable[[np.ndarray, Sentence], np.ndarray]:
-    return lambda probs, sentence: _sum_on(probs, sentence.are(text))
-
-
 def _sum_on(probs: np.ndarray, keys: np.ndarray) -> np.ndarray:
     """The share on these keys together; of no query where there are none."""
     return probs[:, :, keys].sum(axis=-1) if keys.any() else probs[:, :0, 0]
@@ -166,11 +164,12 @@ SELF = Statistic(
 )  # fmt: skip
 ON_CLS = Statistic(
     "cls", "[CLS]", "attention weight on [CLS]", SHARE, rf"{_OVER}A_{{q,\,\mathrm{{[CLS]}}}}",
-    "the mean attention weight on [CLS]", _watch_token(CLS),
+    "the mean attention weight on [CLS]", lambda probs, sentence: _sum_on(probs, sentence.are(sentence.cls)),
 )  # fmt: skip
 ON_SEP = Statistic(
     "sep", "[SEP]", "attention weight on [SEP]", SHARE, rf"{_OVER}\sum_{{k\,\in\,\mathrm{{[SEP]}}}} A_{{qk}}",
-    "the mean attention weight on all [SEP] together", _watch_token(SEP),
+    "the mean attention weight on all [SEP] together",
+    lambda probs, sentence: _sum_on(probs, sentence.are(sentence.sep)),
 )  # fmt: skip
 PUNCTUATION = Statistic(
     "punctuation", "punctuation", "attention weight on punctuation", SHARE,
@@ -254,7 +253,9 @@ def drop_padding(trace: Trace, layer: int) -> tuple[np.ndarray, Sentence]:
     probs = trace[ATTENTION_WEIGHTS.in_layer(layer)]
     if len(real) < len(trace.tokens):
         probs = probs[:, real[:, None], real]
-    return probs, Sentence(trace.tokens, trace.model.tokenizer.special_tokens, real.tolist())
+    tokenizer = trace.model.tokenizer
+    sentence = Sentence(trace.tokens, tokenizer.special_tokens, real.tolist(), tokenizer.cls_token, tokenizer.sep_token)
+    return probs, sentence
 
 
 def measure_layer(trace: Trace, layer: int) -> dict[str, np.ndarray]:

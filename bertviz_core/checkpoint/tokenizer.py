@@ -220,6 +220,14 @@ class Tokenizer:
         return self._library.pad_token or "[PAD]"
 
     @property
+    def cls_token(self) -> str | None:
+        return self._library.cls_token
+
+    @property
+    def sep_token(self) -> str | None:
+        return self._library.sep_token
+
+    @property
     def mask_id(self) -> int | None:
         return self._library.mask_token_id
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.heads import CLS, SEP
 from bertviz_core.analysis.token_lines import ALL, BETWEEN, HEAD, MAX, MEAN, Links, choose_links, combine_heads
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import ATTENTION
@@ -38,7 +37,8 @@ def show_token_lines(view: View) -> None:
 
 def _show_lines(view: View, probs: np.ndarray) -> None:
     trace, (over, hide, between) = view.trace, _read_options(view)
-    left_out = [not real or (hide and token in (CLS, SEP)) for token, real in _list_tokens(trace)]
+    ends = (trace.model.tokenizer.cls_token, trace.model.tokenizer.sep_token) if hide else ()
+    left_out = [not real or token in ends for token, real in _list_tokens(trace)]
     shown = choose_links(
         combine_heads(probs, over, view.chosen.head),
         trace.encoding.segments,
