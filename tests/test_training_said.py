@@ -10,11 +10,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.formula.address import Address, read_address
-from bertviz_core.formula.numbers import format_number, format_percent
+from bertviz_core.formula.numbers import format_number, format_percent, format_short
 from bertviz_core.learning import Settings, Training, make_small_model
 from bertviz_core.learning.plan import Plan
+from bertviz_core.learning.updates import Rule
 from bertviz_core.ui.views.training import say_line
 from bertviz_core.ui.views.training_fields import suggest
+from bertviz_core.ui.views.training_folds import tell_rates
 from bertviz_core.ui.views.training_lead import choose_risen, tell_unasked
 from bertviz_core.ui.views.training_lines import list_besides, say_line_5
 from bertviz_core.ui.views.training_step import count_hidden, render_terms, say_after
@@ -187,7 +189,7 @@ def test_a_weight_that_never_moves_is_none_of_those_that_learn(training):
     learn = say_still(training).split(" ")[0]
     best = training.explain(training.largest_gradient(number), number)
     assert say_which(training, best, best=True).startswith(
-        f"It is the one with the largest gradient of {learn} weights that learn"
+        f"It is the one with the gradient that is largest in size, of {learn} weights that learn"
     )
     for one in training.still:
         cell = Address(one.parameter).fix(
@@ -234,3 +236,16 @@ def test_another_model_or_way_begins_with_the_numbers_tried_with_it(bundled, lea
     tried = suggest(bundled, learner, practised)
     fields = {one.label: one.value for one in at.text_input if one.label in ("T", "η")}
     assert fields == {"T": str(tried.passes), "η": f"{tried.eta:g}"}
+
+
+@pytest.mark.parametrize("steps", [1, 2, 6, 20, 60, 240])
+def test_the_rates_that_are_told_are_those_of_the_steps(steps):
+    """The last step has a rate as well: it does not come to 0."""
+    rule = Rule(Settings(eta=0.003, practised=True), {}, steps)
+    rates = [rule.rate(number) for number in range(1, steps + 1)]
+    said = re.findall(r"(\S+) in step ([\d,]+)", tell_rates(rule))
+    told = {int(number.replace(",", "")): rate for rate, number in said}
+    assert all(rate == format_short(rates[number - 1]) for number, rate in told.items())
+    peak = int(np.argmax(rates))
+    assert told.keys() == ({1, peak + 1, steps} if steps > 1 else set())
+    assert all(np.allclose(np.diff(part, 2), 0) for part in (rates[: peak + 1], rates[peak:]))

@@ -91,6 +91,7 @@ def test_every_cell_of_the_strips_is_the_number_of_its_drawer(state):
         for j in set(range(len(row))) - {blank}:
             told = find_worked_out(view, read_address(address.replace("{x}", str(j))))
             assert told.number == pytest.approx(row[j], rel=1e-5, abs=1e-7), (name, j)
+            assert ("share" in name) == told.name.startswith("Share of "), (name, told.name)
             assert write_html(told.line.left) and write_html(told.line.right) and write_html(told.line.worked)
 
 

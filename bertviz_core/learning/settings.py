@@ -27,10 +27,11 @@ class Settings:
     hidden, between 0 and 1; seed: of the draws; program: what line 5 runs, one of `TRAINED`; practised: as BERT is
     trained in practice instead of as printed:
 
-    - a drawn token becomes [MASK] in 8 of 10 cases, any other piece in 1, and is left as it is in 1; its own word is
+    - a drawn token becomes [MASK] in 8 of 10 cases, any piece in 1, and is left as it is in 1; its own word is
       asked for in all of them;
     - AdamW instead of the plain step, with a weight decay of 0.01 on matrices;
-    - η rises in a line over the first tenth of the steps, and falls in a line to 0 over the others.
+    - η rises in a line over the first tenth of the steps, and falls in a line over the others, to 0 one step after the
+      last.
 
     What the document leaves open is done the same way in both: [CLS], [SEP], [PAD] and other special tokens are never
     hidden; a draw that hides nothing is drawn again, from the same generator; J is the sum over the hidden tokens, as

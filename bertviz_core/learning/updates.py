@@ -54,8 +54,13 @@ class Rule:
         """η of a step: the same in all, or rising and falling in practice."""
         if not self.settings.practised:
             return self.settings.eta
-        warm = max(1, round(WARM_UP * self.steps))
+        warm = self.warm_up
         return self.settings.eta * min(number / warm, (self.steps - number + 1) / (self.steps - warm + 1))
+
+    @property
+    def warm_up(self) -> int:
+        """The step in which η is at its largest in practice."""
+        return max(1, round(WARM_UP * self.steps))
 
     def start(self, weights: Mapping[str, Tensor]) -> State:
         if not self.settings.practised:

@@ -150,7 +150,7 @@ def methods(s: Scene) -> Truth:
         "hidden": falls,
         "parts": parts[:-1],
         "gradients": gradients.parts,
-        "length": np.linalg.norm(states[here, :-1], axis=-1),
+        "length share": np.linalg.norm(states[here, :-1], axis=-1),
         "attention": s[f"encoder.layer.{last}.attention.self.probs"].mean(axis=0)[here],
         "· value, W": values[here],
         "· + residual": residual[here],

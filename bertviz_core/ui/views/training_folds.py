@@ -11,9 +11,10 @@ from bertviz_core.checkpoint.model import Model
 from bertviz_core.documents.definition import DEFINITION
 from bertviz_core.errors import TrainingError
 from bertviz_core.figures.heatmap import Side, draw_heatmap
-from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.numbers import format_number, format_short
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.learning import pack_zip
+from bertviz_core.learning.updates import Rule
 from bertviz_core.ui.frame import choices, site, state
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.keys import DOCUMENT, MODEL
@@ -82,15 +83,30 @@ def _tell_length(practised: bool) -> str:
 def show_practised(run: Run) -> None:
     """The same sentences trained as BERT is in practice, or as printed, laid over the first picture."""
     practised = not run.asked.settings.practised
+    eta = suggest(run.origin, run.asked.learner, practised).eta
+    settings = replace(run.asked.settings, practised=True, eta=eta if practised else run.asked.settings.eta)
+    rule = Rule(settings, {}, run.training.steps_total)
     st.markdown(
-        "In practice a drawn token becomes [MASK] in 8 of 10 cases, another piece in 1, and stays in 1; AdamW divides "
-        "each weight's step by the size its gradient usually has, and shrinks matrices a little; η rises in a line "
-        "over the first tenth of the steps and falls to 0 over the others. J stays the sum over the drawn tokens, so "
-        "that the curves can be compared."
+        "In practice a drawn token becomes \\[MASK\\] in 8 of 10 cases, any piece in 1, and stays in 1; AdamW divides "
+        f"each weight's step by the size its gradient usually has, and shrinks matrices a little; {tell_rates(rule)}. "
+        "J stays the sum over the drawn tokens, so that the curves can be compared."
     )
     label = "Train as practised and lay it over" if practised else "Train as printed and lay it over"
-    eta = suggest(run.origin, run.asked.learner, practised).eta
     _show_beside(run, label, practised=practised, eta=eta)
+
+
+def tell_rates(rule: Rule) -> str:
+    """How η goes through the steps of a training as practised."""
+    peak, last = (format_short(rule.rate(number)) for number in (rule.warm_up, rule.steps))
+    if rule.steps == 1:
+        return f"η is {peak} in the only step"
+    if rule.warm_up == 1:
+        return f"η falls in a line from {peak} in step 1 to {last} in step {rule.steps:,}"
+    first = format_short(rule.rate(1))
+    return (
+        f"η rises in a line from {first} in step 1 to {peak} in step {rule.warm_up:,}, and falls in a line to {last} "
+        f"in step {rule.steps:,}"
+    )
 
 
 def _show_beside(run: Run, label: str, **changed: object) -> None:

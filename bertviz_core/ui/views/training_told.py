@@ -229,7 +229,7 @@ def say_which(training: Plan, why: WeightUpdate, best: bool) -> str:
     row = _name_row(training, weight)
     if any(one.parameter == weight.path and weight.index[0][1] in one.rows for one in training.still):
         return f"It is none of {count:,} weights that learn: no sentence reads its row{row}."
-    what = "the one with the largest gradient of" if best and why.gradient else "one of"
+    what = "the one with the gradient that is largest in size, of" if best and why.gradient else "one of"
     return f"It is {what} {count:,} weights that learn{row}."
 
 

@@ -81,7 +81,7 @@ def list_amounts(view: View, question: Question, found: Methods) -> dict[str, np
         "hidden": _read_falls(view, question, count),
         "parts": find_origins_of(trace, question).parts.parts,
         "gradients": found.gradients.parts if found.gradients is not None and found.complete else nothing,
-        "length": lengths,
+        "length share": lengths,
         "attention": nothing if weighed is None else weighed.weights[token],
         "· value, W": nothing if weighed is None else weighed.values[token],
         "· + residual": nothing if weighed is None else weighed.residual[token],
