@@ -8,6 +8,7 @@ import torch
 from transformers import BertForQuestionAnswering
 
 from bertviz_core.analysis.answers import find_answer
+from bertviz_core.formula.numbers import format_percent
 from bertviz_core.ui.views.sentence_answer import QUESTION
 from tests.factory import random_checkpoint
 from tests.test_answer_pages import html, opened
@@ -79,6 +80,24 @@ def test_a_change_is_shown_in_both_passes(folder):
     marked = [int(token) for kinds, _, _, token, *_ in SPOT.findall(html(at)) if "bv-spot-first" in kinds]
     assert marked == [find_answer(found.before).start, find_answer(found.after).start] and marked[1] == 14 != marked[0]
     assert not at.exception and not at.error
+    spots, (told,) = SPOT.findall(html(at)), (one.value for one in at.caption if "The bar above" in one.value)
+    heights = [[float(high), float(low)] for _, _, high, _, _, _, low in spots]
+    inside = [int(token) for *_, token, _, _, _ in spots[: len(spots) // 2]]
+    shares = np.array([[trace[f"qa_outputs.{bound}.probs"][inside] for bound in ("start", "end")]
+                       for trace in (found.before, found.after)]).transpose(0, 2, 1)  # fmt: skip
+    assert f"A full bar is {format_percent(float(shares.max()))}." in told
+    np.testing.assert_allclose(np.reshape(heights, shares.shape), 100 * shares / shares.max(), atol=0.06)
+
+
+def test_of_a_long_text_each_pass_is_drawn_around_its_own_answer(folder):
+    at = opened("sentence", text="who?", pair="a b c d e f g h " * 15, changes="qa_outputs[token=100,bound=0]:60",
+                show="Difference")  # fmt: skip
+    drawn = [int(token) for _, _, _, token, *_ in SPOT.findall(html(at))]
+    before, after = drawn[: len(drawn) // 2], drawn[len(drawn) // 2 :]
+    assert 100 in after and 100 not in before
+    count = len(at.session_state["view"].trace.tokens)
+    told = f"Tokens {before[0]}–{before[-1]} before and {after[0]}–{after[-1]} after of {count} are shown."
+    assert any(told in caption.value for caption in at.caption)
 
 
 def test_scores_that_a_change_put_are_not_said_to_be_sums(folder):

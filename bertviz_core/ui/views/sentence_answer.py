@@ -113,18 +113,27 @@ def _show_text(view: View) -> None:
     """Every token of the text, with the probabilities that the answer starts and ends there."""
     probs = ", ".join(str(bound.enter("probs")) for bound in (START, END))
     with open_card(view, PREDICTION, "The answer in the text", probs):
-        show_passes_html(view, [_render_text(one) for one in view.passes])
-        shown, context = _choose_drawn(view), list_context(view.trace)
-        part = f" Tokens {shown[0]}–{shown[-1]} of {len(view.trace.tokens):,} are shown." * (len(shown) < len(context))
+        drawn = [_choose_drawn(one) for one in view.passes]
+        end = max(map(_find_end, view.passes, drawn))
+        show_passes_html(view, [_render_text(one, shown, end) for one, shown in zip(view.passes, drawn, strict=True)])
         st.caption(
             f"The bar above a token: the probability that the answer starts with it. Below: that it ends with it. A "
-            f"full bar is {format_percent(_find_end(view, shown))}. Marked: the span with the highest score.{part}"
+            f"full bar is {format_percent(end)}. Marked: the span with the highest score.{_tell_drawn(view, drawn)}"
         )
 
 
+def _tell_drawn(view: View, drawn: Sequence[Sequence[int]]) -> str:
+    """Which tokens of a long text are drawn, of each pass."""
+    if len(drawn[-1]) == len(list_context(view.trace)):
+        return ""
+    parts = dict.fromkeys(f"{shown[0]}–{shown[-1]}" for shown in drawn)
+    named = [f"{part}{f' {half}' * (len(parts) > 1)}" for part, half in zip(parts, ("before", "after"), strict=False)]
+    return f" Tokens {' and '.join(named)} of {len(view.trace.tokens):,} are shown."
+
+
 def _choose_drawn(view: View) -> list[int]:
-    """The text's tokens; of a long text the whole words around the answer."""
-    trace = view.guide.trace
+    """The text's tokens; of a long text the whole words around the answer of the pass."""
+    trace = view.trace
     context, (best,) = list_context(trace), rank_spans(trace, 1)
     start, end = context.index(best.start), context.index(best.end)
     window = center_range((start + end) // 2, max(_DRAWN, end - start + 1 + 2 * _AROUND), len(context))
@@ -135,13 +144,13 @@ def _choose_drawn(view: View) -> list[int]:
 
 
 def _find_end(view: View, shown: Sequence[int]) -> float:
-    """The probability that a full bar stands for: the largest that is drawn."""
-    return max(float(view.trace[bound.enter("probs")][shown].max()) for bound in (START, END))
+    """The largest probability that is drawn of a pass."""
+    return max(float(view.trace[bound.enter("probs")][list(shown)].max()) for bound in (START, END))
 
 
-def _render_text(view: View) -> str:
-    shown, (best,) = _choose_drawn(view), rank_spans(view.trace, 1)
-    end = _find_end(view, shown)
+def _render_text(view: View, shown: Sequence[int], end: float) -> str:
+    """The tokens between their bars. end: what a full one stands for, the same in passes that are compared."""
+    (best,) = rank_spans(view.trace, 1)
     return f'<div class="bv-spots" data-picture>{"".join(_render_spot(view, i, best, end) for i in shown)}</div>'
 
 
