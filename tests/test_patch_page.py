@@ -10,9 +10,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bertviz_core as bv
+from bertviz_core.analysis.answers import Span, find_answer
 from bertviz_core.analysis.patching import GRIDS, list_paths
 from bertviz_core.formula.address import Address, read_address
 from bertviz_core.formula.numbers import format_percent
+from bertviz_core.ui.views.patch_both import Side, list_shared
 from bertviz_core.ui.views.patch_grids import _name_rows
 from bertviz_core.ui.views.patch_number import _write_line, read_patch
 from tests.factory import random_checkpoint
@@ -206,6 +208,24 @@ def test_what_answers_no_words_is_measured_by_its_classes_or_not_at_all(tmp_path
         assert at.get("plotly_chart") and "two words" not in at.selectbox[0].options
     else:
         assert "no answer in common" in told(at)
+
+
+def test_an_answer_in_a_text_is_measured_at_the_matched_token_of_the_other_pass(tmp_path):
+    """Where the other pass answers otherwise, too: its own answer is another number."""
+    model = bv.load_model(random_checkpoint(tmp_path, kind="question-answering"))
+    one = bv.run(model, "who sat", "the cat sat on the mat")
+    start, end = find_answer(one).start, find_answer(one).end
+    other = one.with_changes({"qa_outputs[token=9,bound=0]": 60.0, "qa_outputs[token=9,bound=1]": 60.0})
+    assert 9 not in (start, end) and find_answer(other) == Span(9, 9)
+    sides = [Side(trace, "", 1, "who sat", "the cat sat on the mat", ()) for trace in (one, other)]
+    pairs = tuple((i, i) for i in range(len(one.tokens)))
+    cells = f"qa_outputs.start.probs[start={start}]", f"qa_outputs.end.probs[end={end}]"
+    shared = list_shared(*sides, pairs)
+    assert [tuple(str(measure.cell) for measure in both) for both in shared.values()] == [
+        (cell, cell) for cell in cells
+    ]
+    moved = list_shared(*sides, tuple((i, i - 1) for i, _ in pairs if i not in (0, start)))
+    assert [str(there.cell) for _, there in moved.values()] == [f"qa_outputs.end.probs[end={end - 1}]"] * (end != start)
 
 
 @pytest.mark.parametrize("where", ["embeddings.LayerNorm.patched", "embeddings.LayerNorm.patched[token=99]"])

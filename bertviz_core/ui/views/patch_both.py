@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from bertviz_core.analysis.ablation import cut_place, list_outcomes
+from bertviz_core.analysis.answers import END, START
 from bertviz_core.analysis.patching import Measure, Patching, check_fit, patch_each
 from bertviz_core.analysis.predictions import PROBS, SCORES
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import InputError
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.texts import name_token
 from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.identity import name_pass
@@ -50,11 +52,13 @@ class Side:
 @dataclass(frozen=True, eq=False)
 class Both:
     """The two passes, and what is measured. pairs: of the target's tokens and the source's; differing: the pairs of
-    them that are not the same token; kind, names: what is measured, and of what; there: the source's measure."""
+    them that are not the same token; offered: what can be measured; kind, names: what is, and of what; there: the
+    source's measure."""
 
     source: Side
     target: Side
     pairs: Pairs
+    offered: tuple[str, ...]
     kind: str
     names: tuple[str, ...]
     measure: Measure
@@ -160,10 +164,27 @@ def list_measures(trace: Trace, token: int) -> dict[str, Measure | None]:
     return {**words, **others}
 
 
+def list_shared(one: Side, two: Side, pairs: Pairs) -> dict[str, tuple[Measure | None, Measure | None]]:
+    """What can be measured of both, by name, each as the first pass and as the second has it.
+
+    pairs: of their tokens. An answer in a text is the first pass's, and the second one's at the matched token.
+    """
+    others, matched = list_measures(two.trace, two.token), dict(pairs)
+    axes = {bound.enter("probs").path: bound.name for bound in (START, END)}
+    found = dict[str, tuple[Measure | None, Measure | None]]()
+    for name, here in list_measures(one.trace, one.token).items():
+        axis = axes.get(here.cell.path) if here else None
+        if here is None or axis is None:
+            if name in others:
+                found[name] = here, others[name]
+        elif here.cell.path in two.trace and here.cell.at[axis] in matched:
+            found[name] = here, Measure(Address(here.cell.path).fix(**{axis: matched[here.cell.at[axis]]}))
+    return found
+
+
 def _measure_both(one: Side, two: Side, pairs: Pairs) -> Both:
-    found = list_measures(one.trace, one.token)
-    others = list_measures(two.trace, two.token)
-    offered = [name for name in found if name in others]
+    shared = list_shared(one, two, pairs)
+    offered = (*shared,)
     if not offered:
         raise InputError("The two passes have no answer in common to measure. Choose a model with a head for words.")
     asked = state.read(MEASURE)
@@ -173,13 +194,13 @@ def _measure_both(one: Side, two: Side, pairs: Pairs) -> Both:
         names = tuple(one.trace.model.tokenizer.name(i) for i in chosen)
         measures = [_measure_words(side, kind, chosen) for side in (one, two)]
     else:
-        names, measures = (kind,), [found[kind], others[kind]]
+        names, measures = (kind,), [*shared[kind]]
     restore = state.read(DIRECTION) != LOSE
     source, target = (one, two) if restore else (two, one)
     there, measure = measures if restore else measures[::-1]
     assert measure is not None and there is not None
     turned = tuple(sorted((j, i) for i, j in pairs)) if restore else pairs
-    return Both(source, target, turned, kind, names, measure, there, restore)
+    return Both(source, target, turned, offered, kind, names, measure, there, restore)
 
 
 def _measure_words(side: Side, kind: str, words: Sequence[int]) -> Measure:

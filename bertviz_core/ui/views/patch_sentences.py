@@ -42,7 +42,6 @@ from bertviz_core.ui.views.patch_both import (
     WORD,
     Both,
     Side,
-    list_measures,
     list_others,
     list_words,
     read_both,
@@ -117,7 +116,6 @@ def _choose(view: View, both: Both) -> None:
     names = (both.source.name, both.target.name) if both.restore else (both.target.name, both.source.name)
     labels = {RESTORE: " → ".join(names), DIRECTIONS[1]: " → ".join(names[::-1])}
     one, two = (both.source, both.target) if both.restore else (both.target, both.source)
-    shared = [name for name in list_measures(one.trace, one.token) if name in list_measures(two.trace, two.token)]
     with st.container(horizontal=True, key="patch-choices", vertical_alignment="center"):
         st.segmented_control(
             "Direction",
@@ -129,7 +127,7 @@ def _choose(view: View, both: Both) -> None:
             width="content",
             on_change=url.note_choice,
         )
-        _show_menu("Measure", MEASURE, shared, both.kind, 170)
+        _show_menu("Measure", MEASURE, both.offered, both.kind, 170)
         if both.kind in OF_WORDS:
             words = [one.trace.model.tokenizer.token(i) for i in list_words(one, two)]
             for label, key, now in zip(("Word", "Less the word"), (WORD, INSTEAD), both.names, strict=False):
