@@ -1,13 +1,32 @@
 """What a URL can hold: values as text, and long texts compressed."""
 
+import random
+
 import pytest
 
+from bertviz_core.ui.frame.controls import LONGEST_TEXT
 from bertviz_core.ui.frame.packing import pack, read_as, unpack, write_value
 
 LONG = "When in Rome, do as the Romans do. " * 40
+SCRIPT = "".join(map(chr, range(0x1D4EA, 0x1D504)))  # small letters of four bytes each, which people write in as well
+RARE = "".join(map(chr, random.Random(0).choices(range(0x20000, 0x2A6DF), k=LONGEST_TEXT)))
 
 
-@pytest.mark.parametrize("text", ["", "Rome", "z.", "z.Rome", LONG, "z." + LONG, "é\N{SNOWMAN}" * 300])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Rome",
+        "z.",
+        "z.Rome",
+        LONG,
+        "z." + LONG,
+        "é\N{SNOWMAN}" * 300,
+        f"{SCRIPT} {SCRIPT}, " * (LONGEST_TEXT // 55),
+        RARE,
+    ],
+    ids=range(9),
+)
 def test_what_is_packed_is_unpacked_to_the_same(text):
     assert unpack(pack(text)) == text
 
@@ -36,3 +55,5 @@ def test_a_value_is_read_back(value):
 
 def test_what_is_longer_than_any_link_of_ours_is_cut():
     assert len(unpack("x" * 60_000)) == len(unpack(pack("x" * 60_000))) == 20_000
+    assert len(unpack("z." + "x" * 60_000)) == 20_000, "nor is what only looks packed"
+    assert unpack(pack(SCRIPT * 4000)) == (SCRIPT * 4000)[:20_000], "in the middle of no character"

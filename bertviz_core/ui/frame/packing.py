@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import base64
 import binascii
+import codecs
 import zlib
 from functools import lru_cache
 from typing import Any
 
 _LONGEST_PLAIN = 400  # characters that a link holds as they are; a longer text is compressed
 LONGEST = 20_000  # characters of what is read at most; a link of ours has fewer
+_LONGEST_PACKED = 24_000  # of a compressed one; a sentence has 21,000 if each of its letters is a rare one by chance
+_LETTER = 4  # bytes of a character at most
 _PACKED = "z."  # before a compressed text
 
 
@@ -37,12 +40,12 @@ def pack(text: str) -> str:
 
 def unpack(text: str) -> str:
     """What was packed; what only looks like it stays as it is. What is too long is cut."""
-    text = text[:LONGEST]
     if not text.startswith(_PACKED):
-        return text
-    packed = text.removeprefix(_PACKED)
+        return text[:LONGEST]
+    packed = text.removeprefix(_PACKED)[:_LONGEST_PACKED]
     try:
         data = base64.b64decode(packed + "=" * (-len(packed) % 4), altchars=b"-_", validate=True)
-        return zlib.decompressobj().decompress(data, LONGEST).decode() or text
+        held = zlib.decompressobj().decompress(data, LONGEST * _LETTER)
+        return codecs.getincrementaldecoder("utf-8")().decode(held)[:LONGEST] or text[:LONGEST]  # the end may be cut
     except (binascii.Error, zlib.error, ValueError):
-        return text
+        return text[:LONGEST]
