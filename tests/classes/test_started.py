@@ -44,6 +44,15 @@ def test_a_press_that_runs_the_whole_page_starts_a_class_and_says_its_code(learn
     assert other != code
 
 
+def test_the_code_of_a_class_that_has_ended_is_not_shown(learn):
+    learn.button(key=f"learn-class-start-{LESSONS[0].name}").click().run()
+    (code,) = read_codes(learn)
+    opened = learn.session_state["learn-classes"][LESSONS[0].name]
+    learn_class.get_rooms().end(code, opened.secret)
+    assert not read_codes(learn.run())
+    assert learn.button(key=f"learn-class-start-{LESSONS[0].name}")
+
+
 @pytest.mark.parametrize("offset", [None, 0, -840, 720, 2**31 - 1, -(2**31)])
 def test_a_class_ends_with_the_day_of_who_opens_it_whatever_their_browser_says_of_the_time(offset, monkeypatch):
     monkeypatch.setattr(learn_class, "st", SimpleNamespace(context=SimpleNamespace(timezone_offset=offset)))

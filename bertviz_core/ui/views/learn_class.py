@@ -59,7 +59,7 @@ def _show_menu(view: View, lesson: Lesson) -> None:
 
 def _show_start(view: View, lesson: Lesson) -> None:
     place = st.empty()
-    started = state.read(_STARTED).get(lesson.name)
+    started = _find_started(lesson.name)
     if started is None:
         with place.container():
             st.html(
@@ -79,6 +79,20 @@ def _show_start(view: View, lesson: Lesson) -> None:
         )
         key = f"learn-class-again-{lesson.name}"
         st.button("Start another", key=key, type="tertiary", on_click=_leave_class, args=(lesson.name,))
+
+
+def _find_started(lesson: str) -> Opened | None:
+    """The class that was started here, until it has ended; where its store is away, nobody knows."""
+    started = state.read(_STARTED).get(lesson)
+    if started is not None:
+        try:
+            get_rooms().read(started.code)
+        except RefusedError:
+            _leave_class(lesson)
+            return None
+        except StoreError:
+            pass
+    return started
 
 
 def _leave_class(lesson: str) -> None:
