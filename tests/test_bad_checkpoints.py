@@ -10,6 +10,7 @@ from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 
 import bertviz_core as bv
+from bertviz_core.checkpoint.shelf import ModelShelf
 from tests.factory import random_checkpoint
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
@@ -322,6 +323,8 @@ def test_a_link_to_nothing(folder):
     (folder / WEIGHTS).unlink()
     (folder / WEIGHTS).symlink_to(folder / "nowhere")
     assert f"There is no {WEIGHTS}" in refusal(folder)
+    with pytest.raises(bv.CheckpointError, match=f"There is no {WEIGHTS}"):  # what pages load with looks at sizes first
+        ModelShelf().get(str(folder))
 
 
 @pytest.mark.parametrize(

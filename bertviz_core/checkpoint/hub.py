@@ -59,8 +59,12 @@ def read_limit() -> int:
 
 
 def measure_weights(folder: Path) -> int:
-    """Bytes of the files that hold a checkpoint's weights."""
-    return sum(file.stat().st_size for file in folder.glob("*.safetensors"))
+    """Bytes of the files that hold a checkpoint's weights; links to nothing are none. Raises CheckpointError where they
+    cannot be looked at."""
+    try:
+        return sum(file.stat().st_size for file in folder.glob("*.safetensors") if file.is_file())
+    except OSError as error:
+        raise CheckpointError(f"{folder} cannot be read: {error.strerror}. Check who may read it.") from error
 
 
 def locate(name: str, revision: str | None = None) -> Located:
