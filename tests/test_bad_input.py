@@ -1,5 +1,6 @@
 """Bad input as the page receives it: a table of cases, each with its message. The session stays usable afterwards."""
 
+import random
 import re
 import shutil
 from pathlib import Path
@@ -10,8 +11,10 @@ from streamlit.testing.v1 import AppTest
 
 from bertviz_core.checkpoint import model
 from bertviz_core.sharing import memory
+from bertviz_core.ui.frame import keys
 from bertviz_core.ui.frame.controls import EXAMPLES
 from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.packing import pack
 from bertviz_core.ui.frame.resources import get_shelf, get_store, get_watch
 from bertviz_core.ui.frame.site import PAGES
 from tests.factory import random_checkpoint
@@ -300,3 +303,13 @@ def test_a_field_in_a_link_is_read_as_far_as_one_can_type(app):
     at = app({"word": "a" * 60_000})
     at.switch_page("pages/predictions.py").run()
     assert not at.exception and 80 <= len(at.session_state["word"]) <= 200
+
+
+@pytest.mark.parametrize(("key", "most"), [(keys.CHANGES, 24_002), (keys.KEY_TOKEN, 200)], ids=["long", "short"])
+def test_an_address_holds_no_more_than_is_read_of_it(app, key, most):
+    """Else the server would not hear the browser that comes back with it."""
+    at = app({})
+    at.session_state[key.name] = noise = random.Random(0).randbytes(60_000).hex()
+    run_again(at)
+    assert not at.exception and key.name in at.query_params
+    assert len("".join(at.query_params[key.name])) <= most < len(pack(noise))

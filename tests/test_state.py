@@ -83,6 +83,22 @@ def test_nothing_is_named_by_text_but_where_it_is_declared():
     assert {name: found for name, tree in trees.items() if (found := list_texts(tree, takers, names))} == {}
 
 
+def list_endless(tree):
+    """The labels of fields that take a text of any length."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    fields = [call for call in calls if getattr(call.func, "attr", "") in ("text_input", "text_area")]
+    return [
+        ast.unparse(call.args[0])
+        for call in fields
+        if not {"max_chars", "disabled"} & {each.arg for each in call.keywords}
+    ]
+
+
+def test_no_field_takes_more_than_an_address_holds():
+    assert list_endless(ast.parse('st.text_input("Find", key="find")')) == ["'Find'"]
+    assert {name: found for name, tree in parse_interface().items() if (found := list_endless(tree))} == {}
+
+
 @pytest.mark.parametrize(
     "source",
     [

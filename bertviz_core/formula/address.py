@@ -146,7 +146,7 @@ class Block:
 Where = str | Address  # as it is written, or read already
 
 
-_LONGEST = 1000  # characters
+LONGEST_ADDRESS = 1000  # characters
 
 
 def read_address(where: Where) -> Address:
@@ -160,8 +160,8 @@ def read_address(where: Where) -> Address:
 
 def parse(text: str) -> Address:
     """Read an address. Raises AddressError, naming what cannot be read."""
-    if len(text) > _LONGEST:
-        raise AddressError(f"{_quote(text)} is not an address: none has more than {_LONGEST} characters")
+    if len(text) > LONGEST_ADDRESS:
+        raise AddressError(f"{_quote(text)} is not an address: none has more than {LONGEST_ADDRESS} characters")
     head, bracket, rest = text.strip().partition("[")
     if not _PATH.fullmatch(head):
         raise AddressError(f"{_quote(text)} is not an address: expected a path such as embeddings.sum")

@@ -162,7 +162,7 @@ def _say(keys: Iterable[Key[Any]]) -> dict[str, str]:
         value = state.find(key)
         usual = bound[key.name].usual if key.name in bound else ""
         if value not in (None, "" if key in FIXED and key.name in before else usual):  # what is fixed stays there
-            says[key.name] = pack(write_value(value))
+            says[key.name] = pack(write_value(value)[: key.longest])  # no more than is read of it
     return says
 
 

@@ -181,6 +181,7 @@ def _offer_for_token(trace: Trace, chosen: int) -> None:
         st.markdown("by", width="content")
         st.text_input(
             "Replace it by",
+            max_chars=_WORD.longest,
             key=_WORD.name,
             on_change=_swap,
             args=(trace, place),
@@ -197,6 +198,7 @@ def _offer_for_layer(trace: Trace, layers: list[int]) -> None:
     _show_buttons(offer_for_layer(trace, layers), "layer")
     st.text_input(
         "Epsilon of its LayerNorms",
+        max_chars=_EPSILON.longest,
         key=_EPSILON.name,
         on_change=_set_epsilon,
         args=(layers,),

@@ -14,12 +14,13 @@ from bertviz_core.ui.frame.controls import LONGEST_TEXT
 from bertviz_core.ui.frame.keys import AGAINST, CHANGES, WITH, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.menu import show_menu
+from bertviz_core.ui.frame.packing import LONGEST
 from bertviz_core.ui.frame.resources import list_models, list_own
 from bertviz_core.ui.frame.second import get_hidden, get_second, tell_refused
 from bertviz_core.ui.frame.view import View
 
-_LONGEST = 44  # characters of what is set beside
-_TEXT, _MODEL, _CHANGES = Key("with-text", ""), Key("with-model", ""), Key("with-changes", "")
+_SHOWN = 44  # characters of what is set beside
+_TEXT, _MODEL, _CHANGES = Key("with-text", ""), Key("with-model", ""), Key("with-changes", "", LONGEST)
 _NO_MODEL = "the same model"
 
 
@@ -27,7 +28,7 @@ def show_with(view: View) -> None:
     """What the second pass is, in a menu that chooses another one; and the button that ends the comparison."""
     asked = get_second(view)
     second = asked or get_hidden(view)
-    said = shorten(second.said, _LONGEST) if second else "nothing yet"
+    said = shorten(second.said, _SHOWN) if second else "nothing yet"
     now = zlib.crc32("~".join(map(state.read, (WITH, AGAINST, CHANGES))).encode())  # else it is another menu, so closed
     with st.container(key="second-pass", horizontal=True, width="content", wrap=False, gap=None):
         show_menu(f":gray[with] {escape_markdown(said)}", f"with-menu-{now:x}", partial(_show_ways, view, now))
@@ -82,6 +83,7 @@ def _show_ways(view: View, now: int) -> None:
     st.text_input(
         "Changes",
         state.read(CHANGES),
+        max_chars=changes.longest,
         key=changes.name,
         on_change=_use_changes,
         args=(changes,),

@@ -16,7 +16,7 @@ import streamlit as st
 from bertviz_core.analysis.parts import list_lit
 from bertviz_core.analysis.targets import find_target
 from bertviz_core.errors import AddressError
-from bertviz_core.formula.address import Address, Where
+from bertviz_core.formula.address import LONGEST_ADDRESS, Address, Where
 from bertviz_core.tracing.hints import find_meant
 from bertviz_core.ui.frame import choices, site, state, url
 from bertviz_core.ui.frame.bar import NOTHING_BESIDE
@@ -39,7 +39,7 @@ from bertviz_core.ui.walk.worked_across import explain_across
 from bertviz_core.ui.walk.worked_number import UnfinishedError, WorkedOut
 from bertviz_core.ui.walk.worked_out import find_worked_out
 
-_ANOTHER = Key("another", "")
+_ANOTHER = Key("another", "", LONGEST_ADDRESS)
 _ORIGIN = "where_from"  # the page that takes answers apart
 
 
@@ -229,6 +229,7 @@ def _show_address_field(cell: str) -> None:
     st.text_input(
         "Explain another number",
         cell,
+        max_chars=key.longest,
         key=key.name,
         on_change=explain_another,
         help="The address of a cell: any tensor of the forward pass, with an index for each of its axes.",
