@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from transformers import AutoTokenizer, BertTokenizer
+from transformers import AutoConfig, AutoTokenizer, BertTokenizer
 from transformers.tokenization_utils_base import LARGE_INTEGER
 
 from bertviz_core.checkpoint.encoding import Encoding
@@ -291,9 +291,19 @@ def _open(folder: Path, **absent: None) -> Any:
         if not _is_failure(error):
             raise
         raise CheckpointError(
-            f"The tokenizer files cannot be read ({_take_first_line(error)}). Save them again with transformers: "
+            _find_config_fault(folder)
+            or f"The tokenizer files cannot be read ({_take_first_line(error)}). Save them again with transformers: "
             "tokenizer.save_pretrained(folder)."
         ) from error
+
+
+def _find_config_fault(folder: Path) -> str:
+    """What the library finds wrong with config.json, which it reads for the tokenizer too; "" where nothing is."""
+    try:
+        AutoConfig.from_pretrained(str(folder), local_files_only=True)
+    except Exception as error:
+        return f"config.json cannot be read ({' '.join(str(error).split())[:200]}). Correct it, or fetch it again."
+    return ""
 
 
 def _check_vocabulary(library: Any, model: dict[str, Any], listed: set[str], vocab_size: int) -> None:
@@ -347,10 +357,7 @@ def _list_tokens(folder: Path) -> set[str]:
 
 
 def _is_failure(error: BaseException) -> bool:
-    """Whether the library has failed, and nobody is told to stop.
-
-    It raises many kinds, down to a bare Exception; where its Rust part panics, one that is not even that.
-    """
+    """Whether the library has failed, in whatever way: where its Rust part panics, what it raises is no Exception."""
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
