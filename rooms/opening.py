@@ -34,10 +34,10 @@ def open_rooms(where: str = "") -> Rooms:
 def make_folder() -> Path:
     """This user's folder below the machine's one for what need not last, where whoever comes first has any name.
 
-    Raises StoreError where that was somebody else, who could then read what it holds.
+    Raises StoreError where that was somebody else, who could then read what it holds, and where nothing can be written.
     """
-    folder = Path(tempfile.gettempdir()) / f"bert-explorer-rooms-{os.getuid()}"
     try:
+        folder = Path(tempfile.gettempdir()) / f"bert-explorer-rooms-{os.getuid()}"
         with suppress(FileExistsError):
             folder.mkdir(mode=0o700)
         made = folder.lstat()

@@ -79,6 +79,13 @@ def test_a_broken_file_is_named_to_who_runs_the_server_and_stays(file, content):
     open_rooms(str(file)).open(PLAN, "", ENDS)
 
 
+def test_where_no_folder_can_be_written_there_is_no_store(monkeypatch):
+    monkeypatch.setattr(opening.tempfile, "tempdir", None)
+    monkeypatch.setattr(opening.tempfile, "_candidate_tempdir_list", lambda: ["/nowhere/at/all"])
+    with pytest.raises(StoreError, match="No usable temporary directory"):
+        make_folder()
+
+
 def test_nobody_else_makes_the_folder_that_rooms_are_kept_in(tmp_path, monkeypatch):
     monkeypatch.setattr(opening.tempfile, "gettempdir", lambda: str(tmp_path))
     folder = make_folder()
