@@ -51,15 +51,20 @@ VECTORS = {
 }  # fmt: skip
 
 
-def test_the_tokens_that_end_nearest_are_named_at_their_lines_from_the_highest_down():
+def test_the_tokens_that_end_nearest_are_named_from_the_highest_down_each_joined_to_the_end_of_its_line():
     cosines = np.array([[0.1, 0.2], [0.0, 0.9], [0.3, 0.1], [0.2, 0.89], [0.5, 0.4], [0.5, np.nan]])
     names = ["when", "in", "rome", "as", "the", "zero"]
     for nearest, shown in ((2, ["in", "as", "the", "<b>rome</b>"]), (3, ["in", "<b>as</b>", "the"])):
-        notes = draw_resemblance(cosines, names, ["E", "0"], nearest, 1, LIGHT, INK).layout["annotations"]
-        assert [note["text"] for note in notes] == shown and {note["x"] for note in notes} == {1}
-        heights = [note["y"] for note in notes]
-        assert heights[0] == 0.9 and heights[2] == pytest.approx(0.4)
-        assert heights[1] < 0.89 and min(-np.diff(heights)) > 0.05, "no name covers another"
+        layout = draw_resemblance(cosines, names, ["E", "0"], nearest, 1, LIGHT, INK).layout
+        notes = {note["text"]: note["y"] for note in layout["annotations"]}
+        assert (
+            sorted(notes, key=lambda text: -notes[text]) == shown and len({x["x"] for x in layout["annotations"]}) == 1
+        )
+        assert min(-np.diff(sorted(notes.values(), reverse=True))) > 0.05, "no name covers another"
+        ends = {text: cosines[names.index(text.removeprefix("<b>").removesuffix("</b>")), -1] for text in notes}
+        joined = {(line["y0"], line["y1"]) for line in layout["shapes"] if line["type"] == "line"}
+        assert joined == {(ends[text], notes[text]) for text in notes}
+        assert all(abs(notes[text] - ends[text]) < 0.05 for text in notes), "near its line's end"
 
 
 def test_a_triangle_is_true_to_length_and_angle():

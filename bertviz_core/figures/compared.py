@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -22,14 +22,14 @@ from bertviz_core.figures.base import (
     set_font,
     write_text,
 )
+from bertviz_core.figures.ends import LEAD, fit, lead
 from bertviz_core.figures.palette import Palette
-from bertviz_core.figures.stages import spread
 from bertviz_core.figures.texts import Rich, bold, escape
 from bertviz_core.figures.tints import mix
 from bertviz_core.formula.numbers import format_degrees, format_percent
 
 _STEPS = (90, 45, 30, 15, 10, 5, 2, 1)  # degrees from one line of the grid to the next
-_LINE, _LEAD = 16, 0.45  # pixels from one name to the next; stages from a line to its name
+_LINE = 16  # pixels from one name to the next
 _AROUND = 50  # pixels above and below the lines
 _MIDDLE = 0.34  # of the width, for the answers between the bars
 _WHOLE = 1.001  # of the largest share: what reaches beyond the axis in single precision has no number beside it
@@ -63,7 +63,7 @@ def draw_angles(
         annotations=[
             write_text(
                 bold(runs[int(i)].name) if int(i) == main else runs[int(i)].name,
-                last + _LEAD,
+                last + LEAD,
                 y,
                 {"size": 12, "color": inks[int(i)]},
                 xanchor="left",
@@ -71,26 +71,10 @@ def draw_angles(
             )
             for i, y in names.items()
         ],
-        shapes=[_lead(last, ends[i], y, inks[int(i)]) for i, y in names.items()],
-        xaxis=set_axis(colors, "layer", standoff=2, **name_ticks(stages), range=[-0.2, last + _LEAD]),
+        shapes=[lead(last, ends[i], y, inks[int(i)]) for i, y in names.items()],
+        xaxis=set_axis(colors, "layer", standoff=2, **name_ticks(stages), range=[-0.2, last + LEAD]),
         yaxis=set_axis(colors, grid=True, range=[-0.04 * end, end], dtick=_choose_step(top), ticksuffix="°"),
     )
-
-
-def _lead(last: int, end: float, name: float, color: str) -> Spec:
-    """A thin line from where a token's line ends to its name, which may have had to make room for others."""
-    line = {"color": color, "width": 0.75}
-    return {"type": "line", "layer": "below", "x0": last + 0.1, "x1": last + _LEAD, "y0": end, "y1": name, "line": line}
-
-
-def fit(places: Mapping[str, float], least: float, top: float) -> dict[str, float]:
-    """Heights by name, as `spread` gives them, of which none lies above the top, where there is room for all."""
-    found: dict[str, float] = {}
-    above = top + least
-    for name, place in sorted(spread(places, least).items(), key=lambda item: -item[1]):
-        above = min(place, above - least)
-        found[name] = above
-    return found
 
 
 def _choose_step(top: float) -> float:

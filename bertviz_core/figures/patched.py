@@ -9,9 +9,9 @@ from math import ceil
 import numpy as np
 
 from bertviz_core.figures.base import LETTER, Chart, Spec, make_chart, name_ticks, pack, set_axis, set_font, write_text
+from bertviz_core.figures.ends import spread
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.palette import Palette
-from bertviz_core.figures.stages import spread
 from bertviz_core.figures.texts import Rich, bold, escape
 from bertviz_core.formula.numbers import format_short, write_fixed
 

@@ -8,6 +8,7 @@ from math import ceil
 import numpy as np
 
 from bertviz_core.figures.base import LETTER, Chart, Spec, make_chart, name_ticks, pack, set_axis, write_text
+from bertviz_core.figures.ends import LEAD, fit, lead
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, bold
 from bertviz_core.formula.texts import shorten
@@ -26,18 +27,21 @@ def draw_resemblance(
     known = cosines[~np.isnan(cosines)]
     low, high = float(known.min(initial=0.0)) - 0.05, float(known.max(initial=0.1)) + 0.05
     named = _choose_named(cosines[:, -1], nearest)
-    heights = _spread(cosines[named, -1], (high - low) * _APART)
-    texts = [shorten(names[i], _LONGEST) for i in named]
+    ends = {str(i): float(cosines[i, -1]) for i in named}
+    heights = fit(ends, (high - low) * _APART, high)
+    texts = {i: shorten(names[i], _LONGEST) for i in named}
+    inks = {i: color if i == nearest else colors.faint for i in named}
+    last = len(stages) - 1
     written = [
         write_text(
             bold(text) if i == nearest else text,
-            len(stages) - 1,
-            height,
-            {"size": 13, "color": color if i == nearest else colors.faint},
+            last + LEAD,
+            heights[str(i)],
+            {"size": 13, "color": inks[i]},
             xanchor="left",
-            xshift=8,
+            xshift=2,
         )
-        for i, text, height in zip(named, texts, heights, strict=True)
+        for i, text in texts.items()
     ]
     return make_chart(
         [
@@ -55,26 +59,18 @@ def draw_resemblance(
         ],
         268,
         colors,
-        right=8 + ceil(LETTER * max(map(len, texts))),
-        shapes=[_mark_stage(at, colors)],
+        right=8 + ceil(LETTER * max(map(len, texts.values()))),
+        shapes=[_mark_stage(at, colors), *(lead(last, ends[str(i)], heights[str(i)], inks[i]) for i in named)],
         annotations=written,
-        xaxis=set_axis(colors, **name_ticks(stages), range=[-0.3, len(stages) - 0.7]),
+        xaxis=set_axis(colors, **name_ticks(stages), range=[-0.3, last + LEAD]),
         yaxis=set_axis(colors, grid=True, nticks=5, range=[low, high]),
     )
 
 
 def _choose_named(ends: np.ndarray, nearest: int) -> list[int]:
-    """The line that stands out and those that end highest, from the highest end down. ends: (token,) cosines."""
+    """The line that stands out and those that end highest. ends: (token,) cosines."""
     highest = [int(i) for i in np.argsort(-ends, kind="stable") if not np.isnan(ends[i])][:_NAMED]
     return [*highest, *[nearest] * (nearest not in highest)]
-
-
-def _spread(ends: np.ndarray, apart: float) -> list[float]:
-    """Where to write a name beside each end, no two closer than apart. ends: from the highest down, save NaN."""
-    heights: list[float] = []
-    for end in ends.tolist():
-        heights.append(min(end, heights[-1] - apart) if heights else end)
-    return heights
 
 
 def _draw_others(cosines: np.ndarray, names: Sequence[str], colors: Palette) -> Spec:

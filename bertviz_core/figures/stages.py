@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import ceil, inf
+from math import ceil
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from bertviz_core.figures.base import (
     set_legend,
     write_text,
 )
+from bertviz_core.figures.ends import spread
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, bold, escape
 
@@ -89,17 +90,6 @@ def _draw_run(title: str, values: np.ndarray, stages: Sequence[str], color: str,
         "marker": {"color": color, "size": 7},
         "hovertemplate": Rich(f"{escape(title)}, layer %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>"),
     }
-
-
-def spread(places: Mapping[str, float], least: float) -> dict[str, float]:
-    """Heights by name, moved apart until no two are nearer than this, the lowest staying where it is or lower."""
-    found: dict[str, float] = {}
-    before = -inf
-    for name, place in sorted(places.items(), key=lambda item: item[1]):
-        before = max(place, before + least)
-        found[name] = before
-    over = max(0.0, before - max(places.values(), default=0.0)) / 2
-    return {name: place - over for name, place in found.items()}
 
 
 def _set_scale(name: str, ends: tuple[float, float] | None, colors: Palette) -> Spec:
