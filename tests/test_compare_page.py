@@ -117,6 +117,7 @@ def test_every_matched_token_stands_between_the_rows_with_its_last_angle_and_the
     assert shown == [(str(i), format_degrees(a)) for (i, _), a in zip(both.pairs, both.angles[-1], strict=True)]
     alone = re.findall(r'class="bv-chip[^"]*bv-alone[^"]*"[^>]*>([^<]*)<', rows)
     assert alone == ["sat", "on", "took", "money", "from"]
+    assert re.findall(r'class="bv-chip[^"]*bv-masked[^"]*"[^>]*>([^<]*)<', rows) == ["[MASK]", "[MASK]"]
 
 
 def test_a_click_on_a_matched_token_of_either_row_chooses_that_of_the_first_pass(page, both):

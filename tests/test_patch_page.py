@@ -123,6 +123,7 @@ def test_the_words_that_differ_are_marked_in_their_own_rows_also_where_they_stan
     at = visit(text=DOCTOR, pairs="0-0.2-3.5-6", **{"with": LONGER})
     shown = " ".join(each.proto.body for each in at.get("html"))
     assert re.findall(r'bv-marked">([^<]*)<', shown) == ["doctor", "nurse"]
+    assert re.findall(r'bv-masked[^"]*">([^<]*)<', shown) == ["[MASK]", "[MASK]"]
 
 
 def test_a_patch_that_is_kept_is_a_change_on_all_pages(model):

@@ -22,7 +22,7 @@ from bertviz_core.sharing.findings import Found
 from bertviz_core.ui.views import where_from, where_from_carried
 from bertviz_core.ui.views.add_norm_sums import Ink, _draw_bars
 from bertviz_core.ui.views.layers_flow import _tell_starts, show_rollout_of_token
-from bertviz_core.ui.views.patch_sentences import _COLUMN, _draw_lines
+from bertviz_core.ui.views.patch_sentences import _draw_lines
 from bertviz_core.ui.views.predictions_words import _render_words
 from bertviz_core.ui.views.query_key_value import measure_fit
 from bertviz_core.ui.views.query_key_value_fit import _list_fit
@@ -67,10 +67,12 @@ def test_a_band_leads_from_a_tokens_own_letters_also_in_the_second_sentence(bund
 def test_a_line_joins_two_tokens_that_are_matched_the_source_above():
     source, target = ["the", "old", "nurse", "said", "so"], ["the", "nurse", "said"]
     pairs = tuple((i, source.index(word)) for i, word in enumerate(target))
-    picture = _draw_lines(look_of_colors(), SimpleNamespace(pairs=pairs, differing=()), len(source))
+    wide = [20, 31, 44, 27, 12]
+    picture = _draw_lines(look_of_colors(), SimpleNamespace(pairs=pairs, differing=()), wide)
     lines = re.findall(r"M([\d.]+) 0L([\d.]+) ", b64decode(picture.partition("base64,")[2]).decode())
     assert len(lines) == len(target)
-    assert all(source[int(float(a) / _COLUMN)] == target[int(float(b) / _COLUMN)] for a, b in lines)
+    middles = [sum(wide[:i]) + each / 2 for i, each in enumerate(wide)]
+    assert all(source[middles.index(float(a))] == target[middles.index(float(b))] for a, b in lines)
 
 
 def look_of_colors():

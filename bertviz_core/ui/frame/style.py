@@ -84,6 +84,11 @@ def render_token(trace: Trace, i: int, *kinds: str, does: str = "", before: str 
     return f'<button class="{classes}" {does}>{inside}</button>' if does else f'<span class="{classes}">{inside}</span>'
 
 
+def mark_mask(trace: Trace, i: int) -> tuple[str, ...]:
+    """The class of a token that hides another one: a dark chip, where no other token is dark for being chosen."""
+    return ("bv-masked",) if trace.encoding.ids[i] == trace.model.tokenizer.mask_id else ()
+
+
 def render_token_name(i: int, name: str) -> str:
     """A token beside its own numbers: a click chooses it."""
     return f'<button data-token="{i}">{escape(name)}</button>'

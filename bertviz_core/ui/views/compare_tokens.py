@@ -20,7 +20,7 @@ from bertviz_core.ui.frame.keys import PAIRS, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.menu import show_menu
 from bertviz_core.ui.frame.second import match_again, match_pair
-from bertviz_core.ui.frame.style import render_token
+from bertviz_core.ui.frame.style import mark_mask, render_token
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.card import Heading, open_card
@@ -120,7 +120,7 @@ def _render_chip(trace: Trace, i: int, side: int, first: dict[int, int], main: b
     kinds = ["bv-chip", *(["bv-main"] if main else []), *(["bv-alone"] if i not in first else [])]
     chosen = first.get(i, i if side == 0 else None)
     does = "" if chosen is None else f'data-token="{chosen}"'
-    return f"<span>{render_token(trace, i, *kinds, does=does)}</span>"
+    return f"<span>{render_token(trace, i, *kinds, *mark_mask(trace, i), does=does)}</span>"
 
 
 def _place(pair: tuple[int, int], shown: tuple[range, range]) -> tuple[float, float]:

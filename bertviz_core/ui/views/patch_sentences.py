@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
+from itertools import accumulate, zip_longest
+from math import ceil
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,9 @@ import streamlit as st
 from bertviz_core.analysis.patching import OF_HEADS
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.errors import AddressError, InputError
+from bertviz_core.figures.margins import measure_text
 from bertviz_core.figures.patched import draw_way
+from bertviz_core.figures.texts import bold
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import ATTENTION
@@ -25,6 +28,7 @@ from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.second import WITH_CHANGES
+from bertviz_core.ui.frame.style import mark_mask, render_token
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.walked import read_explained
 from bertviz_core.ui.panels import table_html
@@ -52,7 +56,8 @@ from bertviz_core.ui.views.patch_both import (
 from bertviz_core.ui.views.patch_number import find_patch
 
 _STYLE = read_css(Path(__file__).with_name("patch.css"))
-_COLUMN, _HIGH = 60, 26  # of the lines: units from token to token, pixels
+_HIGH = 26  # pixels of the lines
+_LETTERS, _BESIDE = 12, 4  # pixels of a token's letters, and around them
 SEED = 7  # of the noise that is offered
 _NOISED = f"{NOISY}LayerNorm"
 
@@ -191,28 +196,38 @@ def _tell_unmatched(both: Both) -> str:
 
 def _render_rows(view: View, both: Both) -> str:
     """The source's tokens above the target's, each matched pair joined by a line."""
-    most = max(len(side.trace.tokens) for side in (both.source, both.target))
+    wide = _measure_columns(both)
     apart = both.differing
     marked = ({j for _, j in apart}, {i for i, _ in apart})
     rows = [
         _render_row(name, side, set(ids))
         for name, side, ids in zip(("from", "into"), (both.source, both.target), marked, strict=True)
     ]
-    inside = f'<div style="--count:{most}">{rows[0]}<img alt="" src="{_draw_lines(view, both, most)}">{rows[1]}</div>'
-    return table_html.write_region(_tell_pairs(both), inside, "bv-patched")
+    columns = f"--wide:{sum(wide)}px;--columns:{' '.join(f'{each}fr' for each in wide)}"
+    inside = f'<div style="{columns}">{rows[0]}<img alt="" src="{_draw_lines(view, both, wide)}">{rows[1]}</div>'
+    return table_html.write_region(_tell_pairs(both), inside, "bv-patched", picture=True)
 
 
-def _draw_lines(view: View, both: Both, most: int) -> str:
+def _measure_columns(both: Both) -> list[int]:
+    """Pixels of each column: as wide as the wider of its two tokens."""
+    rows = (side.trace.tokens for side in (both.source, both.target))
+    return [
+        ceil(max(measure_text(bold(token), _LETTERS) for token in column)) + _BESIDE
+        for column in zip_longest(*rows, fillvalue="")
+    ]
+
+
+def _draw_lines(view: View, both: Both, wide: Sequence[int]) -> str:
     """A line from each token to the one that it is put into."""
     paths: list[str] = []
+    middles = [end - each / 2 for end, each in zip(accumulate(wide), wide, strict=True)]
     for i, j in sorted(both.pairs, key=both.differing.__contains__):
         apart = (i, j) in both.differing
         ink = view.colors.kinds[ATTENTION] if apart else view.colors.line
         paths.append(
-            f'<path d="M{_COLUMN * (j + 0.5):g} 0L{_COLUMN * (i + 0.5):g} {_HIGH}" stroke="{ink}" '
-            f'stroke-width="{3 if apart else 1.25}"/>'
+            f'<path d="M{middles[j]:g} 0L{middles[i]:g} {_HIGH}" stroke="{ink}" stroke-width="{3 if apart else 1.25}"/>'
         )
-    return write_picture(_COLUMN * most, _HIGH, "".join(paths), stretched=True)
+    return write_picture(sum(wide), _HIGH, "".join(paths), stretched=True)
 
 
 def _tell_pairs(both: Both) -> str:
@@ -221,7 +236,7 @@ def _tell_pairs(both: Both) -> str:
 
 def _render_row(name: str, side: Side, marked: set[int]) -> str:
     cells = "".join(
-        f'<span class="bv-chip{" bv-marked" if i in marked else ""}">{escape(token)}</span>'
-        for i, token in enumerate(side.trace.tokens)
+        render_token(side.trace, i, "bv-chip", *["bv-marked"] * (i in marked), *mark_mask(side.trace, i))
+        for i in range(len(side.trace.tokens))
     )
     return f'<div class="bv-row"><span class="bv-name">{name}</span>{cells}</div>'

@@ -209,8 +209,7 @@ def _render_token(view: View, i: int, chip: str, guess: str) -> str:
 
 def _render_chip(view: View, i: int, does: str = "") -> str:
     """does: the attributes of a token that a click hides or shows."""
-    masked = view.trace.encoding.ids[i] == view.trace.model.tokenizer.mask_id
-    return style.render_token(view.trace, i, "bv-cut-chip", *["bv-cut-masked"] * masked, does=does)
+    return style.render_token(view.trace, i, "bv-cut-chip", *style.mark_mask(view.trace, i), does=does)
 
 
 def _render_button(view: View, i: int, masked: frozenset[int]) -> str:
