@@ -43,7 +43,12 @@ def test_a_page_fits_on_a_phone(chromium, server, page):
 
 FIRST = expand("""picture => Math.min(...[...document.querySelectorAll(`:--main :is(${picture})`)]
     .filter(e => e.offsetHeight > 30 && !e.closest('.st-key-drawer')).map(e => e.getBoundingClientRect().top))""")
-PICTURES = {"story": ":--isolated", "sentence": ".bv-split", "add_norm": ".bv-sums"}  # where it is no chart
+PICTURES = {
+    "story": ":--isolated",
+    "sentence": ".bv-split",
+    "add_norm": ".bv-sums",
+    "patch": ".bv-patched",
+}  # where it is no chart
 CHARTS = ["query_key_value", "where_from", "training", "notebook"]
 
 
@@ -56,21 +61,26 @@ def test_the_first_picture_begins_in_the_upper_third(chromium, server, page):
         assert app.page.evaluate(FIRST, picture) <= HIGHEST
 
 
-def test_stages_of_the_ladder_stand_beside_the_names_that_stay_and_half_of_an_earlier_one(chromium, server):
+def test_every_stage_of_the_ladder_is_on_the_page_with_the_line_through_the_followed_word(chromium, server):
     with visit(chromium, server, PHONE) as app:
         app.open("layers")
         app.page.locator(".bv-ladder th.bv-at").wait_for()
-        names, *stages = app.page.locator(".bv-ladder thead th").evaluate_all(
-            "all => all.map(e => e.getBoundingClientRect()).map(e => [e.left, e.right])"
+        found = app.page.locator(".bv-ladder").evaluate(
+            """ladder => {
+                const box = e => e.getBoundingClientRect();
+                const picture = box(ladder.querySelector('img')), first = box(ladder.querySelector('tbody tr td'));
+                const words = [...ladder.querySelectorAll('button')].filter(e => e.checkVisibility());
+                const deep = Number(getComputedStyle(ladder.firstElementChild).getPropertyValue('--rows'));
+                return {wide: Math.max(...words.map(e => box(e).right)), words: words.length,
+                    rows: ladder.querySelectorAll('thead th').length - 1,
+                    at: [picture.left + picture.width * 22 / (22 + 39 * deep) - first.left, picture.top - first.top],
+                    stages: picture.height / first.height};
+            }"""
         )
-        shown = [(left, right) for left, right in stages if right > names[1] + 1]
-        half, whole = sum(shown[0]) / 2, shown[1:]
-        assert len(whole) == 3 and half == pytest.approx(names[1], abs=3) and whole[-1][1] < PHONE["width"]
-        bar, share = app.page.locator(".bv-ladder button.bv-follow").last.evaluate(
-            "e => [e.getBoundingClientRect().bottom - parseFloat(getComputedStyle(e, '::after').bottom) - 4,"
-            " e.querySelector('b').getBoundingClientRect().bottom]"
+        assert found["words"] == 4 * found["rows"] and found["wide"] < PHONE["width"]
+        assert found["at"] == pytest.approx([0, 0], abs=1.5) and found["stages"] == pytest.approx(
+            found["rows"], abs=0.05
         )
-        assert share <= bar
 
 
 # The lines of the headline but for its question, which stands above it, and how much of its words is out of sight.
