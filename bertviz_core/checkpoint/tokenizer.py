@@ -14,10 +14,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from transformers import AutoConfig, AutoTokenizer, BertTokenizer
+from transformers import AutoTokenizer, BertTokenizer
 from transformers.tokenization_utils_base import LARGE_INTEGER
 
 from bertviz_core.checkpoint.encoding import Encoding
+from bertviz_core.checkpoint.library import find_config_fault, is_failure, take_first_line
 from bertviz_core.checkpoint.wordpiece import Record, Rules, record
 from bertviz_core.errors import ArgumentError, CheckpointError, InputError
 from bertviz_core.programs.config import check_length, read_json
@@ -141,10 +142,10 @@ class Tokenizer:
         try:
             return self._library(*texts, verbose=False, **wishes)
         except BaseException as error:
-            if not _is_failure(error):
+            if not is_failure(error):
                 raise
             raise CheckpointError(
-                f"The checkpoint's tokenizer cannot read this text ({_take_first_line(error)}). Choose another model."
+                f"The checkpoint's tokenizer cannot read this text ({take_first_line(error)}). Choose another model."
             ) from error
 
     def decode(self, ids: Iterable[int]) -> str:
@@ -288,22 +289,13 @@ def _open(folder: Path, **absent: None) -> Any:
     try:
         return AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False, **absent)
     except BaseException as error:
-        if not _is_failure(error):
+        if not is_failure(error):
             raise
         raise CheckpointError(
-            _find_config_fault(folder)
-            or f"The tokenizer files cannot be read ({_take_first_line(error)}). Save them again with transformers: "
+            find_config_fault(folder)
+            or f"The tokenizer files cannot be read ({take_first_line(error)}). Save them again with transformers: "
             "tokenizer.save_pretrained(folder)."
         ) from error
-
-
-def _find_config_fault(folder: Path) -> str:
-    """What the library finds wrong with config.json, which it reads for the tokenizer too; "" where nothing is."""
-    try:
-        AutoConfig.from_pretrained(str(folder), local_files_only=True)
-    except Exception as error:
-        return f"config.json cannot be read ({' '.join(str(error).split())[:200]}). Correct it, or fetch it again."
-    return ""
 
 
 def _check_vocabulary(library: Any, model: dict[str, Any], listed: set[str], vocab_size: int) -> None:
@@ -354,13 +346,3 @@ def _list_tokens(folder: Path) -> set[str]:
         return {*added, *(entry if isinstance(entry, str) else entry[0] for entry in vocabulary)}
     except (KeyError, TypeError, IndexError):
         raise CheckpointError("tokenizer.json has no readable vocabulary. Fetch the file again.") from None
-
-
-def _is_failure(error: BaseException) -> bool:
-    """Whether the library has failed, in whatever way: where its Rust part panics, what it raises is no Exception."""
-    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
-
-
-def _take_first_line(error: BaseException) -> str:
-    text = str(error).strip().split("\n")[0]
-    return text if isinstance(error, OSError | ValueError) and text else f"{type(error).__name__}: {text}"
