@@ -254,7 +254,7 @@ def test_the_definitions_program_is_trained_unless_the_link_says_bert():
 
 
 def test_another_program_is_another_training_and_stands_in_the_link():
-    at = press(opened(passes="1", texts="A cat sat."), "training-step")
+    at = press(opened(passes="1", texts="A cat sat.", open="learns"), "training-step")
     before = at.session_state["training-run"]
     at.selectbox(key="program").set_value("bert").run()
     at.run()

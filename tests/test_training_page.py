@@ -81,6 +81,7 @@ def test_at_rest_nothing_is_trained_and_the_page_says_so():
     assert not errors(at) and not run.records and not run.going
     assert "Nothing is trained yet: 3 sentences, 240 steps. Press **Start**" in at.title[0].value
     assert at.button(key="training-go").label == "Start"
+    assert "<b>Now, and still to come</b>" in texts(at), "its card comes later than the others, and moves what is below"
     assert "not the steps" in " ".join(caption.value for caption in at.caption)
     assert len(at.get("plotly_chart")) == 3  # two of the page, one of the drawer
 

@@ -229,6 +229,8 @@ def test_another_model_or_way_begins_with_the_numbers_tried_with_it(bundled, lea
     at = AppTest.from_file(str(Path(__file__).parents[1] / "app.py"), default_timeout=60).run()
     at.query_params.update({"eta": "0.5", "passes": "7"})
     at.switch_page("pages/training.py").run()
+    at.session_state["open"] = "learns"
+    at.run()
     (menu,) = [one for one in at.selectbox if one.label == "Which model learns"]
     menu.set_value(learner).run()
     if practised:

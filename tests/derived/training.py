@@ -34,12 +34,6 @@ def training_lines(_: Scene) -> Truth:
     return Truth()
 
 
-@truth("training", "What learns, from what")
-def training_settings(_: Scene) -> Truth:
-    """No number of it is worked out."""
-    return Truth()
-
-
 def count_weights(s: Scene) -> list[int]:
     """The weights of the small E-Transformer: those of Hugging Face's BERT for the pieces of the sentences, but for
     segments, the embeddings' LayerNorm and the decoder's bias, and with a decoder that is not the word embeddings; and

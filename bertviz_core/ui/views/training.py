@@ -9,7 +9,6 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.training import OVER
-from bertviz_core.checkpoint.model import Model
 from bertviz_core.documents.definition import DEFINITION
 from bertviz_core.errors import TrainingError
 from bertviz_core.formula.numbers import choose_percent, format_number, format_short
@@ -49,8 +48,9 @@ from bertviz_core.ui.views.training_told import name_loss, say_step
 from bertviz_core.ui.views.training_words import show_before_and_now
 
 _EVERY_S = 1.0  # between two looks at a training that waits or runs
-_SIDES = (10, 23)
+_SIDES, _BELOW = (1, 2), (2, 1)
 _STYLE = read_css(Path(__file__).with_name("training.css"))
+_WORKED = "the steps that will come, worked out beforehand"
 _DRAWN_AGAIN = "A draw that hides nothing is drawn again."
 _GONE = (
     "The training that went on here is gone: its server has ended, or the line to it was down for long. "
@@ -136,15 +136,15 @@ def show_training(view: View) -> Run | None:
 
 
 def _show_refused(view: View, why: str) -> None:
-    """The fields alone, and why nothing can be trained with what they say."""
+    """The fields alone, none of them folded, and why nothing can be trained with what they say."""
     left, right = st.columns(_SIDES, gap="small")
     with left, open_card(view, QUERY, "E-Training", "document 002", name="training-lines"):
         show_numbers(False)
         st.html(render_lines([""] * len(LINES), None))
-    with left:
-        _show_settings(view, view.trace.model, False)
     with right:
         st.error(escape_markdown(why), icon=":material/error:")
+        with open_card(view, QUERY, "What learns, from what", "E-Training", name="training-settings"):
+            show_choices(view.trace.model, False)
 
 
 def _show(view: View, run: Run) -> None:
@@ -162,33 +162,32 @@ def _show(view: View, run: Run) -> None:
     wanted = ask_ahead(run)
     with left:
         _show_algorithm(view, run)
-        _show_settings(view, run.origin, run.live)
     with right:
         if wanted:
             show_finding("training-ahead", wanted, partial(_show_ahead, view, run))
         else:
             show_lead(view, run)
-        if run.records:
-            show_step(view, run, run.training)
-        elif first := find_first(run):
-            show_step(view, run, first)
-    if wanted:
-        show_finding("training-to-come", wanted, partial(_show_words_ahead, view, run))
-    elif run.records and (not run.live or run.asked.learner == SMALL):
-        show_before_and_now(view, run)
+    left, right = st.columns(_BELOW, gap="small")
+    with left:
+        if known := run.training if run.records else find_first(run):
+            show_step(view, run, known)
+    with right:
+        if wanted:
+            show_finding("training-to-come", wanted, partial(_show_words_ahead, view, run))
+        elif run.records and (not run.live or run.asked.learner == SMALL):
+            show_before_and_now(view, run)
 
 
 def _show_ahead(view: View, run: Run, found: Found[Ahead]) -> None:
     """What will come, as far as it is known."""
     run.ahead = found.value or Ahead()
-    show_lead(view, run, tell_progress(found, "the steps that will come, worked out beforehand"))
+    show_lead(view, run, tell_progress(found, _WORKED))
 
 
 def _show_words_ahead(view: View, run: Run, found: Found[Ahead]) -> None:
     """What will be predicted for hidden words, once it is known."""
     run.ahead = found.value or Ahead()
-    if run.ahead.ranked and found.whole:
-        show_before_and_now(view, run)
+    show_before_and_now(view, run, tell_progress(found, _WORKED))
 
 
 def _show_algorithm(view: View, run: Run) -> None:
@@ -205,12 +204,6 @@ def _show_algorithm(view: View, run: Run) -> None:
         if state.read(TRAINING_LOST) and not run.begun:
             st.warning(_GONE, icon=":material/warning:")
         st.caption(_say_standing(run))
-
-
-def _show_settings(view: View, origin: Model, running: bool) -> None:
-    """What is learned from, what learns, and how it steps."""
-    with open_card(view, QUERY, "What learns, from what", "E-Training", name="training-settings"):
-        show_choices(origin, running)
 
 
 def _write_numbers(run: Run) -> list[str]:

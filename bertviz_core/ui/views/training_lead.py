@@ -22,10 +22,11 @@ from bertviz_core.ui.views.training_run import Run
 from bertviz_core.ui.views.training_told import name_loss
 
 _LOSS = r"J(\theta) = -\sum_j \log P(\theta)_{x_j, j} \llbracket \hat{x}_j = \mathrm{mask} \rrbracket"
-_IS_AHEAD = "Grey is still to come: no step is taken yet. Worked out beforehand, it will be the same."
+_IS_AHEAD = "Grey is still to come: worked out beforehand, it will be the same."
+_SIDES = (9, 11)  # the names of words stand at the right
 _BOLD = 3  # words that stand out
 _MEANS_ARE = f" A bold line is the mean of up to {OVER} passes, a dot the last."
-_BOLD_IS = " Bold: the words that rose most, each once; signs are left out."
+_BOLD_IS = " Bold: the words that rose most, without signs."
 
 
 def show_lead(view: View, run: Run, progress: str = "") -> None:
@@ -35,7 +36,7 @@ def show_lead(view: View, run: Run, progress: str = "") -> None:
     ahead = progress or (_IS_AHEAD if run.ahead.records else "")
     heading = Heading("J(θ), and what it buys", ahead, _LOSS, "definition (002), E-Training, line 6")
     with open_card(view, QUERY, heading, "J", told, name="training-lead") as tools:
-        left, right = st.columns(2, gap="small")
+        left, right = st.columns(_SIDES, gap="small")
         with left:
             _show_losses(view, run, total)
         with right:
@@ -81,7 +82,7 @@ def _show_words(view: View, run: Run, total: int) -> None:
     told = f"{len(bold)} of {len(words)} bold" if bold else "each a line"
     st.markdown(f"**P of each word when hidden** :small[:gray[{told}]]")
     show_chart(chart, "training-words", "The probability of each word when it alone is hidden, pass by pass")
-    asked = f"Asked before the first step and after every pass over all sentences.{tell_unasked(run.training)}"
+    asked = f"Asked before step 1 and after every pass.{tell_unasked(run.training)}"
     st.caption(f"{asked}{_BOLD_IS if bold else ''}{'' if means is None else _MEANS_ARE}")
 
 

@@ -11,13 +11,11 @@ import streamlit as st
 from bertviz_core.checkpoint.tokenizer import Tokenizer
 from bertviz_core.errors import TrainingError
 from bertviz_core.figures.palette import Palette
-from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.formula.texts import write_count
 from bertviz_core.learning import Hosted, StepRecord, Training
 from bertviz_core.learning.plan import Plan
-from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.card import Heading, open_card
@@ -48,11 +46,12 @@ def show_step(view: View, run: Run, training: Hosted | Training) -> None:
         left, right = st.columns([11, 10], gap="medium")
         with left:
             st.html(render_terms(tokens, record))
-            st.caption(say_after(record, run.asked.settings.practised))
+            said = say_after(record, run.asked.settings.practised)
+            # the largest would be worked out every second, beside the training
+            largest = "" if run.live else _render_largest(training, record)
+            st.html(f'<p class="bv-after"><span>{said}</span>{largest}</p>')
         with right:
             st.html(render_lengths(record, view.colors))
-            if not run.live:  # it would be worked out every second, beside the training
-                _show_largest(training, record)
         with tools:
             show_values(f"training-step-{record.number}", list_values(tokens, record))
 
@@ -64,16 +63,12 @@ def count_hidden(training: Plan, record: StepRecord) -> str:
     return f"{len(record.hidden)} hidden of {of}"
 
 
-def _show_largest(training: Hosted | Training, record: StepRecord) -> None:
+def _render_largest(training: Hosted | Training, record: StepRecord) -> str:
     try:
-        st.html(_render_largest(*find_largest(training, record)))
+        weight, address = find_largest(training, record)
     except TrainingError as error:
-        st.caption(escape_markdown(str(error)))
-
-
-def _render_largest(weight: Address, address: str) -> str:
-    name = weight.path
-    return f'<button class="bv-button" data-cell="{address}" title="{name}">Largest gradient worked out ›</button>'
+        return escape(str(error))
+    return f'<button data-cell="{address}" title="{weight.path}">Largest gradient worked out ›</button>'
 
 
 def render_hiding(tokens: Sequence[str], tokenizer: Tokenizer, record: StepRecord) -> str:

@@ -20,16 +20,19 @@ from bertviz_core.ui.views.training_run import RANKED, Run
 _WORDS, _AROUND = 2, 3  # hidden words that are shown; tokens of its sentence on each side
 
 
-def show_before_and_now(view: View, run: Run) -> None:
+def show_before_and_now(view: View, run: Run, progress: str = "") -> None:
     """The words whose probability rose most: what the model answers in their place, before any step and now.
 
-    Before the first step: after all that will come.
+    Before the first step: after all that will come. progress: how far these steps are known; "" where all are.
     """
-    _, shares, words = read_words(run)
-    chosen = choose_risen(shares, words, _WORDS) or [0]
-    title = "Now, and still to come" if run.ahead.records else "Before and now"
-    heading = Heading(title, "one word hidden", r"P(\theta)_{w, j}", "two passes")
+    title = "Now, and still to come" if progress or run.ahead.records else "Before and now"
+    heading = Heading(title, "", r"P(\theta)_{w, j}", "one word hidden")
     with open_card(view, PREDICTION, heading, "one word hidden", name="training-words"):
+        if progress:
+            st.caption(progress)
+            return
+        _, shares, words = read_words(run)
+        chosen = choose_risen(shares, words, _WORDS) or [0]
         places: list[str] = []
         for i in chosen:
             sentence, token = run.training.words[i]
