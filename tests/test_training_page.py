@@ -343,9 +343,7 @@ def test_another_model_in_the_editor_is_compared_with_none(trained):
 
 
 def test_a_model_of_another_visit_is_not_there_and_the_app_says_what_to_do():
-    at = AppTest.from_file(APP, default_timeout=60)
-    at.query_params["model"] = "yours, 4 steps"
-    at.run()
+    at = opened(model="yours, 4 steps")
     assert "it was trained in another visit" in errors(at)
     assert "Use the bundled model" in [button.label for button in at.button]
 

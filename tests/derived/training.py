@@ -68,5 +68,6 @@ def training_words(s: Scene) -> Truth:
 
 @truth("training", "page")
 def training_page(s: Scene) -> Truth:
-    masked_of_ten = 8
-    return Truth(told=[masked_of_ten, *count_weights(s)], may=[5])  # line 5
+    masked_of_ten, eta, steps, warm_up = 8, 0.003, 240, 24
+    rates = [eta / warm_up, eta, eta / (steps - warm_up + 1), warm_up, steps]
+    return Truth(told=[masked_of_ten, *rates, *count_weights(s)], may=[5])  # line 5
