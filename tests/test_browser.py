@@ -246,3 +246,13 @@ def test_by_keyboard_alone(app):
     with app.rerun():
         app.page.keyboard.press("Enter")
     assert app.query["layer"] != CHOICE["layer"]
+
+
+@pytest.mark.slow
+def test_what_leads_to_pages_stays_where_it_is_from_page_to_page(app):
+    read = "[...document.querySelectorAll('.st-key-whole a, .st-key-map a')].map(a => a.getBoundingClientRect().x)"
+    found = []
+    for page, asked in {"attention": {}, "training": {}, "compare": {"with": "A bird."}}.items():
+        app.open(page, **CHOICE, **asked)
+        found.append(app.page.evaluate(read))
+    assert found[0] and found[0] == found[1] == found[2]
