@@ -59,6 +59,7 @@ class Run:
 class Session:
     def __init__(self, near=""):
         self.answered, self._scriptrunner, self.connected, self.near, self.visitor = [], None, True, near, near
+        self.id = str(id(self))
 
 
 def guard(runs=1000):

@@ -1,12 +1,13 @@
 """What a visitor may take: processor seconds, and sessions; who is over it reads a sentence, and loses nothing."""
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.sharing.line import Line
 from bertviz_core.sharing.memory import SETTING, read_budget
 from bertviz_core.ui.frame import budget as budget_module
 from bertviz_core.ui.frame import fair, ready, streamlit_inside
@@ -147,10 +148,34 @@ def test_a_page_that_waits_looks_whether_something_else_was_asked_for(monkeypatc
     ready.prepare_process()
     waits = iter([0.3] * 4)  # asked before the look and after it
     monkeypatch.setattr(
-        fair, "get_budget", lambda: SimpleNamespace(admit=lambda *_: True, count_wait=lambda _: next(waits, 0.0))
+        fair,
+        "get_budget",
+        lambda: SimpleNamespace(
+            admit=lambda *_: True, wait=lambda _: nullcontext(), count_wait=lambda _: next(waits, 0.0)
+        ),
     )
     at = open_app()
     assert not at.exception and "A patient visitor" in at.title[0].value and next(waits, None) is None
+
+
+def test_of_pages_that_waited_together_the_first_take_what_there_is(said, budget):
+    budget.charge("somebody else", 0.0)
+    line = Line(at_once=1, longest=10, show=lambda _: nullcontext())
+    line_turn, seen = line.turn, []
+
+    @contextmanager
+    def turn():
+        with line_turn():
+            if not seen:  # another page of this visitor's had its turn meanwhile
+                budget.charge(NOBODY, ALL_NAMELESS.room + ALL_NAMELESS.rate)
+            seen.append(line.is_idle)
+            yield
+
+    line.turn = turn
+    with fair.share(line):
+        assert seen == [False, False] and "goes on by itself in 2 s" in said[0]
+        assert budget.count_wait(NOBODY) == 0 and not budget.is_waiting("")
+    assert line.is_idle
 
 
 def test_one_page_too_many_is_told_what_to_do(said, budget, gone):

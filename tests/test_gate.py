@@ -11,7 +11,7 @@ from wire import Conversation
 
 from bertviz_core.ui.frame import doors
 from bertviz_core.ui.frame import gate as gate_module
-from bertviz_core.ui.frame.budget import ONE, Budget
+from bertviz_core.ui.frame.budget import ONE, Budget, get_budget
 from bertviz_core.ui.frame.doors import INSIDE_S
 from bertviz_core.ui.frame.gate import BURST, CROWD, CROWD_S, PER_SECOND, Gate, read_slowly
 from bertviz_core.ui.frame.visitor import COOKIE
@@ -35,10 +35,34 @@ def test_in_a_crowd_who_only_comes_and_goes_is_never_run():
         assert len(late.answered) == 1 and not gone.answered and not gate._asked[gone].waiting
         gate.take(late, ask(head="Head 2"))  # only the first one waits
         assert len(late.answered) == 2
+        named = Session("ann")
+        gate.take(named, ask(head="Head 1"))
+        assert named.answered, "who has a name does not wait for a crowd that has none"
         clock.now += 1.0
         one = Session()
         gate.take(one, ask(head="Head 1"))
         assert one.answered
+
+    run_alone(crowd())
+
+
+def test_a_first_run_that_waits_for_its_share_keeps_nobody_out():
+    async def crowd():
+        gate, _ = guard()
+
+        def begin(session, state):
+            session.answered.append(state)
+            session._scriptrunner = Run()
+
+        gate._request = begin
+        greedy, mine = Session("home"), Session("home")
+        for session in (greedy, mine):
+            gate.take(session, ask(head="Head 1"))
+        gate._open_again()
+        assert greedy.answered and not mine.answered, "one of an address at a time"
+        with get_budget().wait(greedy.id):
+            gate._open_again()
+        assert mine.answered
 
     run_alone(crowd())
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -68,6 +69,7 @@ class Budget:
         self._accounts: dict[str, _Account] = {}
         self._last = self._other = (NOBODY, float("-inf"))  # who ran something last, and who before, and when
         self._refused: set[str] = set()
+        self._waiting: set[str] = set()
 
     def admit(self, visitor: str, session: str, most: int | None = None) -> bool:
         """Whether a session of a visitor may run: not where as many others are connected as it may have, or `most`."""
@@ -114,6 +116,19 @@ class Budget:
             return 0.0
         allowed = find_allowance(visitor)
         return max(0.0, (self._count_owed(visitor) - allowed.room) / allowed.rate)
+
+    @contextmanager
+    def wait(self, session: str) -> Generator[None]:
+        """To stand around what a session's run does until its visitor may run something again."""
+        self._waiting.add(session)
+        try:
+            yield
+        finally:
+            self._waiting.discard(session)
+
+    def is_waiting(self, session: str) -> bool:
+        """Whether a session's run waits until its visitor may run something again, and takes nothing meanwhile."""
+        return session in self._waiting
 
     def is_over(self, visitor: str, session: str) -> bool:
         """Whether what this session asks for is answered slowly, as its visitor has taken too much."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from math import ceil
 
 import streamlit as st
 
 from bertviz_core.errors import InputError
+from bertviz_core.sharing.line import Line
 from bertviz_core.sharing.memory import read_budget
-from bertviz_core.ui.frame.budget import find_allowance, get_budget
+from bertviz_core.ui.frame.budget import Budget, find_allowance, get_budget
 from bertviz_core.ui.frame.streamlit_inside import end_if_superseded, read_session
 from bertviz_core.ui.frame.visitor import NOBODY, read_visitor
 
@@ -45,14 +47,28 @@ def count_places(visitor: str) -> int:
     return most
 
 
-def await_share() -> None:
-    """Wait until this session's visitor may run something again, and say so meanwhile. What was chosen is kept."""
+@contextmanager
+def share(line: Line) -> Generator[None]:
+    """A turn of the line for this session's run, once its visitor may run something; a page says so while it waits.
+
+    Of those of one visitor who waited together, the first to have their turns take what there is; others wait on.
+    """
     budget, visitor = get_budget(), read_visitor()
-    while left := budget.count_wait(visitor):
-        with st.spinner(
-            f"You are asking for more than your share of this server; this page goes on by itself in {ceil(left)} s …"
-        ):
-            end = time.monotonic() + min(left, _SAY_S)
-            while time.monotonic() < end and budget.count_wait(visitor):
-                time.sleep(_LOOK_S)
-                end_if_superseded()
+    while True:
+        _await_share(budget, visitor)
+        with line.turn():
+            if not budget.count_wait(visitor):
+                yield
+                return
+
+
+def _await_share(budget: Budget, visitor: str) -> None:
+    """Wait until a visitor may run something again. What was chosen is kept."""
+    with budget.wait(read_session()):
+        while left := budget.count_wait(visitor):
+            told = "You are asking for more than your share of this server; this page goes on by itself in"
+            with st.spinner(f"{told} {ceil(left)} s …"):
+                end = time.monotonic() + min(left, _SAY_S)
+                while time.monotonic() < end and budget.count_wait(visitor):
+                    time.sleep(_LOOK_S)
+                    end_if_superseded()

@@ -43,7 +43,7 @@ from bertviz_core.ui.frame.streamlit_inside import (
     wrap_requests,
     wrap_runs,
 )
-from bertviz_core.ui.frame.visitor import name_visitor, read_network, read_visitor
+from bertviz_core.ui.frame.visitor import NOBODY, name_visitor, read_network, read_visitor
 
 PER_SECOND, BURST = 20.0, 5  # runs of a session
 READ_PER_SECOND, READ_BURST = 60.0, 60  # messages of a socket: the rest stays with who sends it, and costs nothing here
@@ -125,9 +125,9 @@ def find_visitor(session: AppSession) -> str:
 
 
 def is_running(session: AppSession) -> bool:
-    """Whether a run of a session goes on."""
+    """Whether a run of a session goes on; one that waits until its visitor may take more is in nobody's way."""
     runner = get_runner(session)
-    return runner is not None and is_at_work(runner)
+    return runner is not None and is_at_work(runner) and not get_budget().is_waiting(name_session(session))
 
 
 def get_shared(session: AppSession) -> Bucket:
@@ -221,7 +221,7 @@ class Gate:
         self._doors = Doors(is_running, connected, clock)
         self._opening: asyncio.TimerHandle | None = None
         self._asked: WeakKeyDictionary[AppSession, _Asked] = WeakKeyDictionary()
-        self._came: deque[float] = deque(maxlen=CROWD)  # when the newest sessions began
+        self._came = {named: deque[float](maxlen=CROWD) for named in (True, False)}  # when the newest sessions began
 
     def take(self, session: AppSession, client_state: ClientState | None) -> None:
         """Take a request. Of the server itself (a file has changed, say), from whatever thread, it goes through."""
@@ -234,16 +234,20 @@ class Gate:
             return
         asked = self._asked.get(session)
         if asked is None:
-            asked = self._asked[session] = _Asked(Bucket(PER_SECOND, BURST, self._clock), self._come())
+            until = self._come(self._who(session))
+            asked = self._asked[session] = _Asked(Bucket(PER_SECOND, BURST, self._clock), until)
         add_request(asked.waiting, client_state)
         if asked.timer is None and not asked.comes:
             self._hand_on(session, asked)
 
-    def _come(self) -> float:
-        """Note that a session begins; gives when its first run may: at once, but in a crowd."""
-        now = self._clock()
-        crowded = len(self._came) == CROWD and now - self._came[0] < 1.0
-        self._came.append(now)
+    def _come(self, visitor: str) -> float:
+        """Note that a session begins; gives when its first run may: at once, but in a crowd.
+
+        Who comes by a cookie does not wait for a crowd that sends none.
+        """
+        now, came = self._clock(), self._came[visitor != NOBODY]
+        crowded = len(came) == CROWD and now - came[0] < 1.0
+        came.append(now)
         return now + CROWD_S if crowded else now
 
     def _look_again(self, session: AppSession, asked: _Asked) -> None:

@@ -28,7 +28,7 @@ from bertviz_core.ui.frame.against import find_beside
 from bertviz_core.ui.frame.bar import MARKS, NOTHING_BESIDE, Bar, show_map
 from bertviz_core.ui.frame.controls import EXAMPLES, Asked, bind_asked
 from bertviz_core.ui.frame.elsewhere import show_elsewhere
-from bertviz_core.ui.frame.fair import await_share, is_admitted
+from bertviz_core.ui.frame.fair import is_admitted, share
 from bertviz_core.ui.frame.findings import Wanted, show_finding
 from bertviz_core.ui.frame.folds import are_many_open
 from bertviz_core.ui.frame.follow import forget_followed
@@ -71,8 +71,7 @@ def run_app(show_drawer: Callable[[View], None]) -> None:
     try:
         if is_admitted():
             admit()  # before the line: who has no room is not to keep others waiting
-            await_share()
-            with get_line().turn():
+            with share(get_line()):
                 _run(show_drawer)
     except BusyError as error:
         show_refused(error, None)
