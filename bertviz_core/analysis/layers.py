@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from bertviz_core.analysis.frames import DataFrame
 
 COMPONENTS = 3
+OF_ANGLES = "cf. Ethayarajh 2019"  # who looked at the angles of contextual vectors
 _ROUNDING = 1e-6  # of the numbers in a sum that should be 0
 
 

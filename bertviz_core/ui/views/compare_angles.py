@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.comparing import tell_tokens, tell_vectors
+from bertviz_core.analysis.layers import OF_ANGLES
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.figures.compared import Run, draw_angles
 from bertviz_core.formula.steps import NORM
@@ -34,7 +35,7 @@ def show_angles(view: View, both: Both) -> None:
     worked = both.find_cosine(both.stages[-1], main)
     offer_number(worked)
     kept = sorted({main, *rank_top(np.nan_to_num(both.last, nan=-1.0), _MOST - 1)})[:_MOST]
-    heading = Heading("How far apart, layer by layer", "", _write_formula(view), "cf. Ethayarajh 2019", worked)
+    heading = Heading("How far apart, layer by layer", "", _write_formula(view), OF_ANGLES, worked)
     stages = ["embed" if stage.layer is None else str(stage.layer) for stage in both.stages]
     with open_card(view, NORM, heading, "the vectors of both passes", name="apart") as tools:
         with tools:

@@ -138,9 +138,8 @@ def show_resemblance(view: View) -> None:
     shown = center_range(view.chosen.token, int(MANY_CELLS**0.5), len(names))
     numbers = has_room(len(shown)) and not view.outcome.compared
     own = f", in hundredths for {name_token(view.trace.tokens, view.chosen.token)}" if numbers else ""
-    heading = Heading(
-        "Who comes together", f"after layer {view.chosen.layer}{own}", _write_pair(view), "cf. Ethayarajh 2019"
-    )
+    after = f"after layer {view.chosen.layer}{own}"
+    heading = Heading("Who comes together", after, _write_pair(view), layers.OF_ANGLES)
     with open_card(view, NORM, heading, f"from {address}", name="cosines") as tools:
         with tools:
             show_values("cosines", Values(found, names, names))
@@ -241,7 +240,7 @@ def show_resemblance_on_the_way(view: View) -> Derived:
             rf"\cos({_write_x(view, 'i')}_{{t,:}}, {_write_x(view, 'i')}_{{u,:}})",
             read_escaped(tell_nearest_on_the_way(view).text),
             write_cosine(rows[token], rows[other], f"{_write_row(at, token)}, {_write_row(at, other)}"),
-            "cf. Ethayarajh 2019",
+            layers.OF_ANGLES,
         ),
         values=Values(found[others], [names[i] for i in others], stages),
     )
