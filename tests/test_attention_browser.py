@@ -35,12 +35,14 @@ def test_a_click_on_a_key_works_that_one_out_and_one_on_a_number_explains_it(app
     app.page.locator(CLICKED).wait_for()
 
 
+@pytest.mark.rare
 def test_another_component_of_another_projection_is_a_link(app):
     app.open("query_key_value", layer="2", head="0", projection="value", of_head="3")
     assert "One of them: value 3 of “[MASK]”" in app.page.locator(".bv-panel-title").nth(2).inner_text()
     assert app.query == {"layer": "2", "head": "0", "projection": "value", "of_head": "3"}
 
 
+@pytest.mark.rare
 def test_a_block_of_the_overview_explains_its_largest_weight(app):
     app.open("attention", layer="2", head="0", text="a " * 100 + "[MASK]", token="50")
     blocks = app.find(".st-key-chart-weights-overview :--heatmap image")
@@ -57,6 +59,7 @@ def test_a_block_of_the_overview_explains_its_largest_weight(app):
     app.page.locator(".st-key-chart-weights-overview .bv-ring").first.wait_for()
 
 
+@pytest.mark.rare
 def test_the_names_beside_and_above_the_weights_choose_query_and_key(app):
     app.open("attention", layer="2", head="0")
     weights = app.page.locator('[class*="st-key-chart-encoder-layer-2-attention-self-probs"]').first
@@ -71,6 +74,7 @@ def test_the_names_beside_and_above_the_weights_choose_query_and_key(app):
     assert app.query["token"] == "5" and app.query["key_token"] == "3"
 
 
+@pytest.mark.rare
 def test_the_card_of_one_number_follows_the_clicked_one(app):
     app.open("query_key_value", layer="2", head="0")
     app.page.wait_for_function("() => document.querySelector('.st-key-chart-blocks .bv-chart')")
@@ -92,6 +96,7 @@ def test_the_card_of_one_number_follows_the_clicked_one(app):
     assert "One of them: value 5 of “[MASK]”" in card  # that is another token's
 
 
+@pytest.mark.rare
 def test_a_chart_of_another_layer_is_drawn_once(chromium, server):
     """Streamlit gives Plotly the same chart twice: see `to_plotly`."""
     with visit(chromium, server, fresh=True) as app:

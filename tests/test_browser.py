@@ -96,8 +96,11 @@ def enter_first_picture(app):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("screen", "pages"),
-    [("wide", PAGES[1::2]), ("phone", PAGES[2::2]), seldom("wide", PAGES[2::2]), seldom("phone", PAGES[1::2])],
-    ids=["wide", "phone", None, None],
+    [
+        ("wide", PAGES[1::2]),
+        *(seldom(*each) for each in (("wide", PAGES[2::2]), ("phone", PAGES[1::2]), ("phone", PAGES[2::2]))),
+    ],
+    ids=["wide", None, None, None],
 )
 def test_every_page_is_whole_and_keeps_the_choice_on_every_screen(chromium, server, screen, pages):
     """Also for the keyboard, and with axe. Each time half of the pages on one screen and half on the other."""
@@ -121,7 +124,7 @@ def test_every_page_is_whole_and_keeps_the_choice_on_every_screen(chromium, serv
         assert {name: blemishes for name, blemishes in found.items() if blemishes} == {}
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_a_reload_restores_the_view(app):
     app.open("attention", **CHOICE)
     app.choose("Layer", "Layer 4")
@@ -140,7 +143,7 @@ def test_a_deep_link_into_a_server_that_has_just_started(chromium, tmp_path):
         assert app.find(":--popover-body").get_by_role("link").count() == len(PAGES)
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_the_tokens_of_a_pair_can_be_read_where_they_are_cut(app):
     app.open("tokenization", text="He sat by the bank of the river.", pair="The bank lent him the money.")
     chips = app.find(".bv-cut-tokens .bv-cut-chip")
@@ -149,7 +152,7 @@ def test_the_tokens_of_a_pair_can_be_read_where_they_are_cut(app):
     assert cut == []
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_no_line_of_the_menu_of_pages_is_cut(app):
     app.open("overview")
     app.open_menu("Pages")
@@ -179,7 +182,7 @@ def test_a_link_beside_an_open_menu_leads_to_its_page(app):
     assert app.title == "Sentence"
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_a_download_holds_the_numbers_of_the_trace(app, bundled, tmp_path):
     app.open("attention", **CHOICE, open="maps")
     files = {}
@@ -205,7 +208,7 @@ def test_a_download_holds_the_numbers_of_the_trace(app, bundled, tmp_path):
     assert np.array_equal(np.array([row[2:] for row in rows], dtype=np.float32), values)  # to the last bit
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_the_chosen_token_of_a_long_sentence_is_in_view(app):
     """Where one looks on, it stays so, until another one is chosen."""
     words = " ".join(f"the {word} river" for word in ("old", "cold", "deep", "wide") * 12)
@@ -226,7 +229,7 @@ IN_THE_MAP = """() => {
 }"""
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_the_stage_of_the_page_is_in_view_on_a_phone(chromium, server):
     with visit(chromium, server, PHONE) as app:
         app.open("sentence")
@@ -258,7 +261,7 @@ def test_by_keyboard_alone(app):
     assert app.query["layer"] != CHOICE["layer"]
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_what_leads_to_pages_stays_where_it_is_from_page_to_page(app):
     read = "[...document.querySelectorAll('.st-key-whole a, .st-key-map a')].map(a => a.getBoundingClientRect().x)"
     found = []

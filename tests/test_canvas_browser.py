@@ -62,7 +62,7 @@ def test_500_cells_of_all_levels_are_read_back_bit_for_bit(still, trace):
     assert np.array_equal(np.array(read, np.float32), [trace[cell] for cell in cells])
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_the_first_cell_pointed_at_is_read_out_and_stays_so(still):
     stage = open_canvas(still, level="head")
     box = stage.bounding_box()
@@ -73,7 +73,7 @@ def test_the_first_cell_pointed_at_is_read_out_and_stays_so(still):
     assert value.count() == 1
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_whoever_wants_to_write_writes_at_once(app):
     open_canvas(app)
     app.page.get_by_role("button", name="Type your own").click()
@@ -197,7 +197,7 @@ def test_a_finger_chooses_a_small_cell_before_it_explains_it(phone):
     assert "query=3" in phone.explained
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_the_window_of_a_long_sentence_moves_by_wheel(still):
     stage = open_canvas(still, text="When in Rome, do as the [MASK] do. " * 30, token=8)
     rail = still.page.locator(".bvc-rail")
@@ -210,7 +210,7 @@ def test_the_window_of_a_long_sentence_moves_by_wheel(still):
     assert still.trouble == []
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_a_word_opens_its_story_and_back_comes_back(app):
     stage = open_canvas(app, level="layer")
     app.page.locator(".bvc-drawn text", has_text="others").click(force=True)
@@ -231,7 +231,7 @@ def test_a_word_opens_its_story_and_back_comes_back(app):
     assert "Where does “the” lead back to?" in app.page.get_by_role("heading", level=1).inner_text()
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_a_clicked_component_stays_lit_in_every_stage_until_it_is_let_go_of(app, trace):
     open_canvas(app)
     title, row = (app.page.locator(".bvc-drawn text", has_text=text).first.bounding_box() for text in ("Embed", "rome"))
@@ -265,7 +265,7 @@ def test_escape_twice_closes_the_drawer_and_lets_go_of_the_component(app, pause)
     app.wait_closed()
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_a_strips_title_opens_all_its_components(app, trace):
     stage = open_canvas(app, level="layer")
     with app.rerun():
@@ -295,7 +295,7 @@ def test_the_keyboard_opens_a_strip_by_its_title(still):
     still.page.locator('.bvc-crumbs [aria-current="true"]', has_text="Residual sum").wait_for()
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_a_layer_and_head_that_were_visited_are_drawn_before_the_server_answers(still, trace):
     cell = "encoder.layer.{}.attention.self.query[head={},query=8,head_dim=3]"
     open_canvas(still, level="head", layer=3, head=5).focus()

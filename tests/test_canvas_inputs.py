@@ -28,7 +28,8 @@ SELDOM = (
     "64 tokens",
     "BERT base",
     "BERT large",
-    ON_A_PHONE.format("padding"),
+    "without an LM head",
+    *(ON_A_PHONE.format(name) for name in ("a pair", "padding", "512 tokens")),
     ON_A_PHONE.format("BERT large"),
 )
 LEVELS = ("pass", "layer", "head")

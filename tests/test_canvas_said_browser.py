@@ -35,6 +35,7 @@ def see(app, changes, **query):
     return app.page.locator(".bvc-readout")
 
 
+@pytest.mark.rare
 @pytest.mark.parametrize("name", often(TOLD, ["no residual", "skipped"], str))
 def test_the_line_tells_the_program_that_ran(app, name):
     changes, cell, formula, made = TOLD[name]
@@ -46,12 +47,14 @@ def test_the_line_tells_the_program_that_ran(app, name):
     assert not line.locator(".bvc-count").evaluate(cut) and not line.evaluate(cut)
 
 
+@pytest.mark.rare
 def test_a_number_that_a_change_put_there_has_no_formula(app):
     line = see(app, ZERO, head=0, level="layer", walk=f"{LAYER}.attention.self.probs[head=0,query=8,key=3]")
     line.locator(".bvc-count", has_text="put there by a change").wait_for()
     assert line.locator(".bvc-formula").text_content() == ""
 
 
+@pytest.mark.rare
 @pytest.mark.parametrize(("changes", "sums", "lanes"), [seldom("", 24, 2), (ALONE, 12, 1)])
 def test_only_what_the_program_adds_has_a_plus_and_a_lane(app, changes, sums, lanes):
     see(app, changes, head=0, level="layer")
@@ -62,6 +65,7 @@ def test_only_what_the_program_adds_has_a_plus_and_a_lane(app, changes, sums, la
     assert said in app.page.locator(".bvc-title").text_content()
 
 
+@pytest.mark.rare
 @pytest.mark.parametrize(("changes", "name"), [seldom("", "GELU"), (RELU, "ReLU")])
 def test_neurons_stand_on_the_programs_own_curve(app, changes, name):
     see(app, changes, play=9)

@@ -55,6 +55,7 @@ def test_every_stop_is_readable_and_prints_the_digits_that_it_says(still):
             assert [number for number in told if number not in found["drawn"]] == [], (name, stop, found)
 
 
+@pytest.mark.rare
 def test_the_component_that_is_spoken_of_is_boxed_where_it_is_drawn(still):
     for component in ("", "200"):
         found = dict(gather(still, component=component, layer=2, head=0))
@@ -67,6 +68,7 @@ def test_the_component_that_is_spoken_of_is_boxed_where_it_is_drawn(still):
         assert component in ("", named)
 
 
+@pytest.mark.rare
 def test_arrows_go_from_stop_to_stop_wherever_the_walk_was_begun(app):
     """As somebody does who clicks and then uses the keyboard, in motion."""
     app.open()

@@ -27,6 +27,7 @@ def test_the_walk_is_played_stepped_and_left(still):
     still.page.wait_for_selector('.bvc[data-stop=""]')
 
 
+@pytest.mark.rare
 def test_the_walk_leads_on_to_the_first_lesson(still):
     """With the sentence that was walked through, and without its changes."""
     open_canvas(still, play=10, text="the cat sat", changes="encoder.layer.2.attention.self.probs[head=0]:0")
@@ -50,6 +51,7 @@ def test_without_motion_a_stop_is_drawn_as_it_ends(still, rome):
     still.page.wait_for_selector(f".bvc-drawn text:has-text('√32 = {float(scores[open_key(rome, 2, 0, 8).key]):.2f}')")
 
 
+@pytest.mark.rare
 def test_who_leaves_while_it_plays_arrives(app):
     open_canvas(app).focus()
     press(app, "Space")
@@ -60,6 +62,7 @@ def test_who_leaves_while_it_plays_arrives(app):
     assert app.find(":--alert").count() == 0 and app.title == "Attention"
 
 
+@pytest.mark.rare
 def test_another_layer_or_token_while_it_plays_does_not_end_the_walk(app):
     open_canvas(app).focus()
     press(app, "Space", "ArrowRight", "ArrowRight", "Space")
@@ -77,6 +80,7 @@ def test_another_layer_or_token_while_it_plays_does_not_end_the_walk(app):
     assert app.page.get_by_role("button", name="Play", exact=True).count() == 1
 
 
+@pytest.mark.rare
 def test_fast_keys_are_told_one_after_the_other(app):
     stage = open_canvas(app, level="head", play=4)
     stage.focus()
@@ -88,6 +92,7 @@ def test_fast_keys_are_told_one_after_the_other(app):
     assert app.sent - before < 12
 
 
+@pytest.mark.rare
 def test_a_shape_is_not_drawn_into_one_of_another_kind(still):
     """What two stops draw under the same name, a bar here and a word there, is seen whichever was before."""
     count = "[...document.querySelectorAll('.bvc-drawn *')].map(each => each.tagName).sort().join()"
@@ -99,6 +104,7 @@ def test_a_shape_is_not_drawn_into_one_of_another_kind(still):
     assert still.page.evaluate(count) == at_once
 
 
+@pytest.mark.rare
 def test_the_focus_stays_in_the_picture(app):
     open_canvas(app)
     app.page.get_by_role("button", name="Show me").focus()

@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 
 from bertviz_core.ui.components.selectors import expand
+from tests.often import seldom
 
 pytestmark = pytest.mark.slow
 
@@ -17,7 +18,7 @@ PARTS = expand("""() => {
 }""")
 
 
-@pytest.mark.parametrize("page", ["add_norm", "embeddings", "story"])
+@pytest.mark.parametrize("page", [seldom("add_norm"), seldom("embeddings"), "story"])
 def test_a_choice_stands_between_the_title_and_the_signs(app, page):
     app.open(page)
     heads = app.page.evaluate(PARTS)

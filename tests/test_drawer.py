@@ -73,7 +73,7 @@ def test_a_shared_link_opens_with_the_number_and_its_picture_in_view(chromium, s
         assert app.explained == CELL and out_of_view(app) == []
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_another_head_keeps_the_cell(app):
     app.open(PAGE, walk=CELL)
     app.choose("Head", "Head 3")
@@ -115,7 +115,7 @@ def focused(app):
     return app.page.evaluate("document.activeElement.id || document.activeElement.textContent")
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_by_keyboard_alone(app):
     """From the address bar to a number and back: few stops, and the focus is never lost."""
     app.open(PAGE)
@@ -141,7 +141,7 @@ def test_by_keyboard_alone(app):
     app.page.wait_for_function("() => document.activeElement.getAttribute('role') === 'application'")
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_the_table_is_one_stop_and_escape_goes_one_step_back(app):
     app.open(PAGE, walk=CELL)
     rows = app.drawer.locator(".bv-operands td:first-child button")
@@ -195,7 +195,7 @@ def test_any_cell_by_its_address(app):
     assert "give an index for hidden as well" in app.drawer.inner_text()
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 @pytest.mark.parametrize(
     "cell",
     [seldom("nonsense"), "embeddings.sum[token=99,hidden=0]",

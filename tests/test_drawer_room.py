@@ -89,6 +89,7 @@ ROOM = """() => {
 }"""
 
 
+@pytest.mark.rare
 def test_a_low_window_shows_as_many_rows_as_it_has_room_for_and_the_rest_when_asked(chromium, server):
     with visit(chromium, server, SIZES["1280"]) as app:
         app.open("attention", walk="encoder.layer.2.attention.self.query[head=0,query=8,head_dim=3]")
@@ -132,6 +133,7 @@ def test_a_click_moves_nothing_on_the_page(still, page):
     assert still.page.evaluate(PLACES) == before
 
 
+@pytest.mark.rare
 def test_the_drawer_is_folded_and_stays_so(app):
     app.open("attention")
     wide = app.drawer.bounding_box()["width"]
@@ -144,6 +146,7 @@ def test_the_drawer_is_folded_and_stays_so(app):
     assert app.drawer.bounding_box()["width"] == wide
 
 
+@pytest.mark.rare
 def test_where_it_lies_over_the_page_it_lies_beside_what_was_clicked(chromium, server):
     with visit(chromium, server, {"width": 1000, "height": 800}) as app:
         app.open("attention")

@@ -193,7 +193,7 @@ def test_below_a_page_there_is_nothing_but_the_way_back_to_it(path, leads):
     assert (found and found.headers["location"]) == leads
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_an_address_below_a_page_opens_that_page(app):
     app.page.goto(f"{app.url}/layers/layers/?layer=3")
     app.settle()

@@ -4,7 +4,7 @@ import pytest
 
 from bertviz_core.ui.components.selectors import expand
 from tests.browser import PHONE, WIDE, visit
-from tests.often import often
+from tests.often import often, seldom
 from tests.test_phones import HEIGHT
 
 pytestmark = pytest.mark.slow
@@ -21,7 +21,7 @@ ROWS = expand("""() => {
 }""")
 
 
-@pytest.mark.parametrize("page", often(COMPOSED, ["parameters", "notation"], str))
+@pytest.mark.parametrize("page", often(COMPOSED, ["notation"], str))
 def test_the_first_two_cards_are_seen_whole(chromium, server, page):
     with visit(chromium, server, WIDE) as app:
         app.open(page)
@@ -31,13 +31,13 @@ def test_the_first_two_cards_are_seen_whole(chromium, server, page):
 @pytest.mark.parametrize(
     ("page", "answer"),
     [
-        ("query_key_value", ".bv-aligned tbody tr:nth-child(8)"),  # which keys fit, best first
+        seldom("query_key_value", ".bv-aligned tbody tr:nth-child(8)"),  # which keys fit, best first
         ("predictions", '[class*="st-key-panel-"]'),  # four cards, and no fifth that repeats them
-        ("patch", '[class*="st-key-panel-"]'),
-        ("compare", '[class*="st-key-panel-"]'),
+        seldom("patch", '[class*="st-key-panel-"]'),
+        seldom("compare", '[class*="st-key-panel-"]'),
         ("story", '[class*="st-key-panel-"]'),
         ("attention", ".bv-below"),  # the entropy of the row, below its steps
-        ("add_norm", '[class*="st-key-panel-"]'),
+        seldom("add_norm", '[class*="st-key-panel-"]'),
     ],
 )
 def test_what_answers_is_on_the_first_screen(chromium, server, page, answer):
@@ -48,13 +48,14 @@ def test_what_answers_is_on_the_first_screen(chromium, server, page, answer):
         assert max(bottoms) <= WIDE["height"]
 
 
-@pytest.mark.parametrize("page", ["story", "compare"])
+@pytest.mark.parametrize("page", ["story", seldom("compare")])
 def test_all_of_a_page_is_one_screen(chromium, server, page):
     with visit(chromium, server, WIDE) as app:
         app.open(page)
         assert app.page.evaluate(HEIGHT) <= WIDE["height"]
 
 
+@pytest.mark.rare
 def test_both_columns_of_formulas_end_alike(chromium, server):
     with visit(chromium, server, WIDE) as app:
         app.open("formulas")
@@ -64,6 +65,7 @@ def test_both_columns_of_formulas_end_alike(chromium, server):
         assert len(ends) == 2 and max(ends.values()) - min(ends.values()) <= 1
 
 
+@pytest.mark.rare
 def test_the_frame_of_a_cell_leaves_the_word_of_its_row_whole(chromium, server):
     with visit(chromium, server, WIDE) as app:
         app.open("parameters")
@@ -107,7 +109,7 @@ IN_CELLS = expand("""() => [...document.querySelectorAll(':--plot')].flatMap(plo
          "The nurse said that [MASK] was late for lunch, as every day of the week.", False),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("size", [seldom(WIDE, name="wide"), seldom(PHONE, name="phone")])
 def test_numbers_stand_in_the_cells_of_grids_where_they_have_room(chromium, server, size, text, instead, all_seen):
     with visit(chromium, server, size) as app:
         app.open("patch", text=text, **{"with": instead, "patch-word": "he", "patch-instead": "she"})

@@ -33,6 +33,7 @@ def test_nothing_in_the_bar_overlaps_and_nothing_is_cut_off(chromium, server, si
         assert app.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
 
 
+@pytest.mark.rare
 def test_a_phone_has_the_bar_in_one_row_and_the_map_at_its_foot(chromium, server):
     with visit(chromium, server, PHONE) as app:
         app.open("attention")
@@ -61,6 +62,7 @@ def test_the_sentence_is_edited_over_the_bar_and_an_example_is_a_card(app):
     assert (app.query["text"], app.query["pair"]) == (PAIR.text, PAIR.pair)
 
 
+@pytest.mark.rare
 def test_a_pasted_text_that_a_field_does_not_take_is_said_to_be_too_long(app):
     app.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     app.open("attention")

@@ -18,6 +18,7 @@ LOSE = """() => {
 FIND = "() => { document.querySelector(':--app').dataset.testConnectionState = 'CONNECTED'; }"
 
 
+@pytest.mark.rare
 def test_a_server_that_is_gone_is_told_of_in_a_sentence_that_ends_with_the_silence(app):
     app.open("attention")
     told = app.page.get_by_role("alert").filter(has_text="server")

@@ -71,6 +71,7 @@ def shares(app, side):
     return app.page.locator(f".side.{side} .number").all_inner_texts()
 
 
+@pytest.mark.rare
 def test_a_click_in_the_map_chooses_layer_and_head_for_all_pages(heads):
     assert selected(heads) == ("0", "0") and heads.chosen()[:2] == ("Layer 0", "Head 0")
     with heads.rerun():
@@ -87,6 +88,7 @@ def test_a_click_in_the_map_chooses_layer_and_head_for_all_pages(heads):
     assert heads.chosen()[:2] == ("Layer 3", "Head 5")
 
 
+@pytest.mark.rare
 def test_arrow_keys_walk_through_the_map_and_enter_chooses(heads):
     keyboard = heads.page.keyboard
     assert heads.page.locator('.head[tabindex="0"]').count() == 1
@@ -114,6 +116,7 @@ def test_the_menus_move_the_mark_in_the_map(heads):
     assert selected(heads) == ("4", "10")
 
 
+@pytest.mark.rare
 @pytest.mark.parametrize("theme", [pytest.param(LIGHT, marks=pytest.mark.rare), DARK])
 def test_pictures_are_the_shares_in_the_colours_of_the_theme(chromium, server, rome, theme):
     with visit(chromium, server, theme=theme) as app:
@@ -140,6 +143,7 @@ def test_the_map_and_the_lines_change_with_the_theme(heads):
             assert text == PALETTES[theme].text
 
 
+@pytest.mark.rare
 def test_pointing_at_a_token_leaves_its_lines_and_asks_the_server_nothing(heads, rome):
     await_findings(heads)
     probs, before, everything = rome[PROBS.format(0, 0)], runs(heads), lines(heads)

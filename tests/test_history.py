@@ -235,7 +235,7 @@ def test_quick_ways_through_the_components_of_a_page_end_where_they_lead(app):
         assert see(app) == seen[place], steps
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_an_answer_that_comes_after_back_does_not_write_over_where_that_led(app):
     """A choice whose answer is on its way, and Back: its address came last, and stood over another page."""
     first, second = list_places(app, lambda: app.point(4))
@@ -254,7 +254,7 @@ def test_an_answer_that_comes_after_back_does_not_write_over_where_that_led(app)
     assert see(app) == second
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_a_page_that_is_not_what_its_address_says_becomes_so(app):
     """However that came about: here, by a hand that nobody is told of."""
     (before,) = list_places(app)

@@ -166,7 +166,7 @@ def test_a_connection_that_breaks_once_is_taken_up_where_it_was(served, checkpoi
     assert any(request.startswith("resumed at") for request in served.requests)
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_a_download_that_is_given_up_leaves_nothing_behind(served, checkpoint):
     served.trouble = "cut"
     assert "Check the network" in refusal()
@@ -188,7 +188,7 @@ def wait_for(server, method, ending):
         time.sleep(0.01)
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_a_slow_line_is_not_a_dead_one(served, checkpoint):
     served.trouble = "drip"
     start = time.monotonic()
@@ -272,7 +272,7 @@ def test_who_sends_without_an_end_is_not_listened_to_for_long(served, monkeypatc
     assert bv.load_model(MODEL).revision == COMMIT
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_who_waits_for_a_download_may_leave_and_it_goes_on(served, checkpoint):
     """A page that waited for one could not be left until it had ended."""
 

@@ -108,7 +108,7 @@ def test_the_server_that_runs_again_asks_for_no_page():
     assert session.asked[-1] is None and not session.ask(HEADS, "menu")
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_what_a_part_asks_for_while_its_page_is_first_drawn_is_answered(tmp_path):
     """A page that was opened by its own address passed it over in silence until it was whole."""
     script = tmp_path / "slow.py"

@@ -204,7 +204,7 @@ def test_a_step_that_takes_more_than_its_memory_fails_with_a_sentence(bundled):
     host._link.end()
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_it_ends_with_the_process_that_started_it():
     script = (
         "import time; from subprocess import *; import sys;"

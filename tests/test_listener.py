@@ -115,6 +115,7 @@ def test_the_cell_is_ringed_wherever_it_is_drawn_and_its_operands_are_outlined(a
     assert app.page.locator(".bv-ring").count() == 2 and app.page.locator(".bv-operand").count() == 3
 
 
+@pytest.mark.rare
 def test_a_link_brings_its_cell_into_view_once(chromium, trial):
     with visit(chromium, trial) as app:
         open_at(app, cell="encoder.layer.1.intermediate.activation[intermediate=21,token=3]")  # axes in any order
@@ -131,6 +132,7 @@ def test_a_link_brings_its_cell_into_view_once(chromium, trial):
         assert box(chart(app, "weights"))[1] > 0, "who scrolls by hand stays there"
 
 
+@pytest.mark.rare
 def test_a_token_that_is_pointed_at_is_lit_wherever_it_stands(app):
     before = len(events(app))
     lit, bands = app.page.locator(".bv-lit"), app.page.locator(".bv-band")
@@ -163,7 +165,7 @@ def save(app, kind, folder):
     return file
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_a_chart_is_taken_away_as_a_picture_that_says_what_it_is(app, tmp_path):
     drawn = ET.fromstring(save(app, "svg", tmp_path).read_text(encoding="utf-8"))
     texts = ["".join(text.itertext()) for text in drawn.iter(f"{SVG}text")]
@@ -181,7 +183,7 @@ def test_a_chart_is_taken_away_as_a_picture_that_says_what_it_is(app, tmp_path):
     assert heard(app) == "Saved"
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_a_picture_looks_like_the_chart(app, tmp_path):
     picture = save(app, "png", tmp_path)
     left, top, _, _ = box(chart(app, "weights"))
@@ -214,6 +216,7 @@ def test_copying_where_the_page_may_not_use_the_clipboard(app):
     app.page.evaluate("delete navigator.clipboard")
 
 
+@pytest.mark.rare
 @pytest.mark.parametrize("forbids", [
     "{value: undefined, configurable: true}",
     "{value: {writeText: () => Promise.reject(new Error('no'))}, configurable: true}",

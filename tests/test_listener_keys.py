@@ -14,6 +14,7 @@ def app(calm):
     return calm
 
 
+@pytest.mark.rare
 def test_a_chart_is_walked_through_by_keyboard(chromium, trial):
     with visit(chromium, trial) as app:
         _walk_through(open_at(app))
@@ -55,6 +56,7 @@ def test_every_kind_of_chart_is_read_out(app):
         assert heard(app).startswith(said)
 
 
+@pytest.mark.rare
 def test_escape_closes_what_lies_on_top(app):
     with app.rerun():
         app.page.locator("[data-cell]").click()
@@ -108,6 +110,7 @@ def test_arrow_keys_lead_along_the_tokens(app):
     wait_for_focus(app, '#chips [data-token="0"][aria-pressed="True"]')
 
 
+@pytest.mark.rare
 def test_on_a_phone_the_cell_comes_to_lie_above_the_sheet(phone):
     open_at(phone, cell=FAR)
     phone.page.wait_for_timeout(300)
@@ -115,6 +118,7 @@ def test_on_a_phone_the_cell_comes_to_lie_above_the_sheet(phone):
     assert top >= FRAME and top + height <= 0.4 * PHONE["height"]
 
 
+@pytest.mark.rare
 def test_on_a_phone_a_small_cell_is_chosen_by_one_touch_and_explained_by_the_next(phone):
     open_at(phone)
 

@@ -28,7 +28,7 @@ def test_a_page_that_there_is_is_not_lost(monkeypatch, asked):
     assert site.find_lost() == ("", None)
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_an_address_of_no_page_says_so_in_the_page_and_keeps_the_choice(chromium, server):
     with visit(chromium, server) as app:
         app.open("atention", layer=3)

@@ -15,6 +15,7 @@ from bertviz_core.figures.blocks import Terms, draw_terms
 from bertviz_core.figures.head_sums import HeadSums, draw_head_sums
 from bertviz_core.figures.margins import measure_text, settle
 from edge.streamlit_files import find_static
+from tests.often import seldom
 from tests.test_figures import CASES, LIGHT, numbers, sent
 
 PLOT = 332  # pixels of a chart on a phone
@@ -65,13 +66,13 @@ def page(window):
     page.close()
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_no_letter_is_wider_than_it_is_taken_for_nor_much_narrower(page):
     for letter, width in zip(LETTERS, page.evaluate(MEASURE, [LETTERS, 100]), strict=True):
         assert width <= measure_text(letter, 100) < width + 8, letter
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_no_word_beside_a_row_is_cut(page):
     drawn = {f"{kind} {name}": draw(LIGHT) for kind, looks in CASES.items() for name, draw in looks.items()}
     words = ["[MASK]", "WWWWWW", "illicit", "日本語", "<b>mild</b>", "мир", "@%&", "a much longer word than usual"]
@@ -90,7 +91,7 @@ def test_no_word_beside_a_row_is_cut(page):
     assert found > 20
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_no_line_is_kept_free_for_an_axis_that_says_nothing(page):
     found = 0
     for kind, looks in CASES.items():
@@ -110,7 +111,7 @@ def test_no_line_is_kept_free_for_an_axis_that_says_nothing(page):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [PHONE_CARD, 900])
+@pytest.mark.parametrize("width", [PHONE_CARD, seldom(900)])
 def test_what_every_head_adds_is_whole_on_a_phone_and_no_text_meets_another(page, width):
     sums = HeadSums(
         numbers(12, 32), numbers(12, 32, 384), numbers(14, 384), SHARES, (1.9, 0.17, 0.8), ["L.a[x={x}]"] * 14

@@ -19,6 +19,7 @@ SIGNS = expand("""() => [...document.querySelectorAll('[class*="st-key-card-head
 ENDS = "all => all.map(each => each.getBoundingClientRect().bottom)"
 
 
+@pytest.mark.rare
 @pytest.mark.parametrize("page", ["embeddings", "heads"])
 def test_what_is_chosen_does_not_stand_between_the_signs_of_its_card(chromium, server, page):
     with visit(chromium, server, LOW) as app:

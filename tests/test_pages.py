@@ -48,7 +48,7 @@ ANSWERS = "cls.predictions.probs", "classifier.probs", "qa_outputs.start.probs",
 def grouped(name):
     """All that looks at one scene runs in one process, where it is made once."""
     group = pytest.mark.xdist_group("base_sized" if name == BASE else f"pages: {name}")
-    late = {LONG: [pytest.mark.slow], BASE: [pytest.mark.rare]}.get(name, [])
+    late = [pytest.mark.rare] * (name in (LONG, BASE))
     return pytest.param(name, marks=[group, *late])
 
 

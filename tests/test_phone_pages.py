@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 from bertviz_core.ui.components.selectors import expand
 from tests.browser import PHONE, visit
 from tests.calm import await_findings
+from tests.often import seldom
 
 pytestmark = pytest.mark.slow
 
@@ -42,12 +43,14 @@ def phone(chromium, server):
         yield app
 
 
+@pytest.mark.rare
 def test_the_enlarged_numbers_of_the_embeddings_lie_beside_each_other(phone):
     phone.open("embeddings")
     assert phone.page.locator(expand(".st-key-chart-three-rows :--annotation")).count() > 30
     assert phone.page.evaluate(OVER, ".st-key-chart-three-rows") == []
 
 
+@pytest.mark.rare
 def test_each_head_has_its_number_below_its_map_and_the_chosen_one_is_described(phone):
     phone.open("heads")
     await_findings(phone)
@@ -58,13 +61,14 @@ def test_each_head_has_its_number_below_its_map_and_the_chosen_one_is_described(
     assert phone.page.evaluate(HIGH) <= SCREENS * PHONE["height"]
 
 
+@pytest.mark.rare
 def test_the_matched_tokens_begin_at_the_word_that_the_headline_names(phone):
     phone.open("compare")
     assert phone.page.evaluate(WIDER, ".bv-matched") > 100
     assert phone.page.evaluate(HIDDEN, [".bv-matched", ".bv-main"]) <= 1
 
 
-@pytest.mark.parametrize("page", ["attention_output", "notebook"])
+@pytest.mark.parametrize("page", ["attention_output", seldom("notebook")])
 def test_no_picture_scrolls_out_of_the_screen(phone, page):
     phone.open(page)
     wide = "all => all.filter(e => e.checkVisibility()).map(e => e.scrollWidth - e.clientWidth)"
@@ -72,6 +76,7 @@ def test_no_picture_scrolls_out_of_the_screen(phone, page):
     assert len(rooms) > 1 and max(rooms) <= 1
 
 
+@pytest.mark.rare
 def test_a_departure_of_a_document_is_seen_with_its_formulas_and_its_answer(phone):
     phone.open("documents")
     await_findings(phone)
@@ -79,6 +84,7 @@ def test_a_departure_of_a_document_is_seen_with_its_formulas_and_its_answer(phon
     assert "%" in phone.page.locator(".bv-departures td:last-child").first.inner_text()
 
 
+@pytest.mark.rare
 def test_the_heads_in_the_way_stand_beside_those_that_are_needed(phone):
     phone.open("heads")
     expect(phone.page.locator(".bv-ranked .bv-hinders")).to_have_count(3)
@@ -103,7 +109,7 @@ def test_no_bar_of_the_story_lies_behind_its_number(phone):
     assert len(rooms) > 20 and min(rooms) > 4
 
 
-@pytest.mark.parametrize("page", ["playground", "training"])
+@pytest.mark.parametrize("page", ["playground", seldom("training")])
 def test_a_long_page_is_three_screens_and_none_of_its_tables_is_cut(phone, page):
     phone.open(page)
     assert phone.page.evaluate(HIGH) <= SCREENS * PHONE["height"]

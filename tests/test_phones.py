@@ -61,6 +61,7 @@ def test_the_first_picture_begins_in_the_upper_third(chromium, server, page):
         assert app.page.evaluate(FIRST, picture) <= HIGHEST
 
 
+@pytest.mark.rare
 def test_every_stage_of_the_ladder_is_on_the_page_with_the_line_through_the_followed_word(chromium, server):
     with visit(chromium, server, PHONE) as app:
         app.open("layers")
@@ -113,6 +114,7 @@ def test_a_headline_has_two_lines_and_what_happens_there_stands_behind_the_name(
         assert told.evaluate("e => e.scrollHeight <= e.clientHeight")
 
 
+@pytest.mark.rare
 def test_the_buttons_at_the_foot_of_the_sheet_can_be_touched(chromium, server):
     with visit(chromium, server, PHONE) as app:
         app.open("attention", walk=CELL)
@@ -121,6 +123,7 @@ def test_the_buttons_at_the_foot_of_the_sheet_can_be_touched(chromium, server):
         assert buttons.evaluate_all(HIDDEN) == []
 
 
+@pytest.mark.rare
 def test_one_row_of_the_bar_stays_as_the_page_is_scrolled(chromium, server):
     with visit(chromium, server, PHONE) as app:
         app.open("attention")

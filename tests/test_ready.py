@@ -79,7 +79,7 @@ def import_late(*how):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_no_page_imports_anything_of_a_library_that_is_not_there_already():
     late = import_late("prepared")
     assert set(late) == {info.name for info in PAGES}
@@ -131,7 +131,7 @@ async def open_at_once(url, pages):
     return await asyncio.gather(*(open_session(url, page) for page in pages))
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 @pytest.mark.parametrize(
     "names",
     [seldom(("predictions",), name="one page"),

@@ -15,7 +15,7 @@ window.WebSocket = class extends WebSocket {
 """
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_a_page_that_connects_again_is_run_again_so_that_any_process_can_take_it_over(app):
     app.use_up().add_init_script(KEEP_LINES)
     app.open("attention", text="The bank of the river was muddy.", token="2")

@@ -60,7 +60,7 @@ def test_a_link_of_an_untouched_page_holds_sentence_model_and_place(app):
     assert query_of(app.page.url) == query_of(link)  # what a link names stays, so that Back leads out of it
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_the_link_of_the_drawer_holds_the_same(app):
     app.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     app.open("attention", walk=WEIGHT.format(8, 0))
@@ -71,7 +71,7 @@ def test_the_link_of_the_drawer_holds_the_same(app):
     assert copied.keys() >= {"layer", "head", "token"}
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_the_link_beside_the_code_is_copied_by_a_button(app):
     app.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     app.open("attention")
@@ -121,7 +121,7 @@ def test_a_page_is_asked_to_look_at_the_cell(cell):
     assert {key.name: text for key, text in name_place(parse(cell), Selection(4, 7, 2)).items()} == CELLS[cell]
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_the_page_of_a_cell_opens_at_its_token(app):
     """From a cell of “rome” on the first page, which looks at [MASK]."""
     app.open(walk="embeddings.LayerNorm[token=3,hidden=9]")
@@ -144,7 +144,7 @@ def test_the_cell_of_a_link_is_in_view(chromium, server, level, cell):
         app.page.wait_for_function(IS_SEEN, arg=cell)
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_the_cell_of_a_link_is_in_view_far_from_the_chosen_token(chromium, server):
     """Of a long sentence some rows are sent: those around the cell, unless somebody has rolled to others."""
     where = {"text": "When in Rome, do as the [MASK] do. " * 30, "level": "layer", "layer": 3, "head": 5, "token": 8}
@@ -155,7 +155,7 @@ def test_the_cell_of_a_link_is_in_view_far_from_the_chosen_token(chromium, serve
         assert not app.page.evaluate(IS_SEEN, QUERY.format(200))
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_rows_that_were_scrolled_away_stay_away(chromium, server):
     """A cell that is explained does not bring its row back once somebody looks elsewhere."""
     where = {"text": "When in Rome, do as the [MASK] do. " * 6, "level": "head", "layer": 3, "head": 5, "token": 8}

@@ -56,7 +56,7 @@ def test_words_asked_for_after_the_last_step_are_not_told_apart():
     assert "In 6 steps" in at.title[0].value and "asked after" not in at.title[0].value
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_of_heads_that_do_not_learn_none_moved_and_adamw_goes_no_gradient():
     at = press(opened(passes="3", texts="the cat sat.", learner="heads", practised="True", open="all"), "training-go")
     assert not errors(at)

@@ -18,6 +18,7 @@ from bertviz_core.learning import Hosted, presence
 from bertviz_core.ui.frame import site
 from bertviz_core.ui.views.training_told import find_largest, name_length, name_loss, name_term
 from tests.menus import open_menus
+from tests.often import seldom
 from tests.settling import settle
 
 ROOT = Path(__file__).parents[1]
@@ -152,7 +153,7 @@ def test_one_step_and_all_of_its_numbers(program):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("learner", ["copy", "heads"])
+@pytest.mark.parametrize("learner", [seldom("copy"), "heads"])
 def test_a_copy_learns_and_the_shared_model_stays_as_it_is(learner, page):
     at = opened(learner=learner, passes="1", texts="A cat.")
     shared = at.session_state["view"].trace.model

@@ -164,7 +164,7 @@ def test_back_undoes_every_choice_and_forward_does_it_again(app, fresh, choices)
         assert (app.page.url, app.shown()) == there, kind
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_a_word_that_is_clicked_is_followed_through_the_layers(app, fresh):
     app.open("layers")
     other = app.page.locator("[data-choose^='followed=']:not(.bv-follow)").first
@@ -176,7 +176,7 @@ def test_a_word_that_is_clicked_is_followed_through_the_layers(app, fresh):
     assert fresh(app.page.url) == app.shown()
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_the_link_that_is_shared_shows_all(app, fresh):
     """As text and as a code, made when it is asked for: here after another head was chosen."""
     app.open("heads", **EVERYTHING)

@@ -27,6 +27,7 @@ def bar(app):
     return app.page.locator(".st-key-what-if-line")
 
 
+@pytest.mark.rare
 def test_a_number_is_set_seen_shared_and_undone(attention):
     app, page = attention, attention.page
     first = app.shown()
@@ -57,6 +58,7 @@ def test_a_number_is_set_seen_shared_and_undone(attention):
     assert app.shown() == first
 
 
+@pytest.mark.rare
 def test_the_changes_on_offer_by_keyboard_alone(app):
     app.open("predictions", layer=2, head=1)
     keyboard = app.page.keyboard

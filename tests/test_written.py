@@ -81,7 +81,7 @@ def point_until(seen, box):
     raise AssertionError(f"nothing is said of the cell at {box}")
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_what_is_pointed_at_and_what_is_read_out_is_the_number_in_full(calm):
     """Also what is tiny: of it, six decimals would leave three digits, or none."""
     numbers = np.random.default_rng(0)

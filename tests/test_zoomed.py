@@ -34,7 +34,7 @@ CARDS = expand("""() => {
 }""")
 
 
-OFTEN = {("notation", "narrow"), ("embeddings", "narrow"), ("training", "zoomed"), ("layers", "zoomed")}
+OFTEN = {("embeddings", "narrow"), ("layers", "zoomed")}
 CASES = [
     pytest.param(
         name,

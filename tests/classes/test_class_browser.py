@@ -160,6 +160,7 @@ def reload_both(projector, phone):
         expect(page.get_by_role("heading", name=text, exact=True)).to_be_visible()
 
 
+@pytest.mark.rare
 def test_what_stands_with_a_question_and_its_answer(chromium, server, start, trouble):
     projector = start("whatif")
     expect(projector.locator(".lobby")).to_contain_text("started for this machine alone")
@@ -192,6 +193,7 @@ def test_what_stands_with_a_question_and_its_answer(chromium, server, start, tro
         assert not projector.locator("main.lit").count()
 
 
+@pytest.mark.rare
 def test_a_phone_that_was_away_comes_back_and_sends_what_it_kept(chromium, server, start, trouble):
     projector = start("tokens")
     code = read_code(projector)
@@ -223,6 +225,7 @@ def test_a_phone_that_was_away_comes_back_and_sends_what_it_kept(chromium, serve
         assert projector.get_by_role("status").filter(has_text="0 of 1").count()
 
 
+@pytest.mark.rare
 def test_a_phone_whose_number_is_gone_comes_in_again_with_its_answer(chromium, server, start, trouble):
     """Another tab joined another class, somebody has cleared what the browser keeps, or the room knows it no more."""
     projector = start("attention")
@@ -271,6 +274,7 @@ def test_a_link_with_what_no_code_has_says_so(chromium, server):
         expect(phone.get_by_role("alert")).to_contain_text("No code has 0")
 
 
+@pytest.mark.rare
 def test_two_tabs_of_a_phone_answer_as_one(chromium, server, start, trouble):
     projector = start("attention")
     with open_tab(chromium, trouble) as first:
@@ -288,6 +292,7 @@ def test_two_tabs_of_a_phone_answer_as_one(chromium, server, start, trouble):
         expect(projector.get_by_role("status").filter(has_text="1 of 1")).to_be_visible()
 
 
+@pytest.mark.rare
 def test_the_secret_is_not_left_in_an_address_that_all_see_and_whoever_led_leads_on(chromium, server, start, trouble):
     projector = start("tokens")
     address = f"{server}/lead/{read_code(projector)}"

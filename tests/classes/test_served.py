@@ -19,16 +19,17 @@ from tests.classes.plans import PLAN, run_postgres
 from tests.edge import ask
 from tests.loops import run_alone
 from tests.nginx import need_nginx
+from tests.often import often
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("class")]
 PHONES = 30
 KINDS = {"nginx, SQLite": (2, False), "nginx, PostgreSQL": (2, True), "streamlit run": (0, False)}
 
 
-@pytest.fixture(params=KINDS.values(), ids=KINDS)
+@pytest.fixture(params=often(KINDS.items(), ["nginx, PostgreSQL", "streamlit run"], lambda kind: kind[0]))
 def served(request, tmp_path):
     """A server, and the rooms that its processes share."""
-    processes, in_postgres = request.param
+    _, (processes, in_postgres) = request.param
     if processes:
         need_nginx()
     database = run_postgres(tmp_path) if in_postgres else nullcontext(str(tmp_path / "kept" / "rooms.sqlite"))

@@ -77,7 +77,7 @@ WHOLE = ("row", "taken")  # where the page is looked at as well, in the others i
 KINDS = ("row", "ratio", "taken")  # a click, a number, a choice; and a covered page
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 @pytest.mark.parametrize(
     ("size", "kinds"), [(WIDE, KINDS[:1]), seldom(WIDE, KINDS[1:]), seldom(PHONE, KINDS)], ids=["wide", None, None]
 )

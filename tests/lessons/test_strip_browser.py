@@ -50,6 +50,7 @@ def type_answer(app, number):
     expect(verdict(app)).to_contain_text("Right.")
 
 
+@pytest.mark.rare
 def test_a_click_proposes_and_check_marks_it(app, rome):
     place = open_head(rome, 8)
     row = rome[SELF_ATTENTION.enter("probs").in_layer(place.layer).fix(head=place.head, query=8)]
@@ -72,6 +73,7 @@ def test_a_click_proposes_and_check_marks_it(app, rome):
     assert not app.trouble
 
 
+@pytest.mark.rare
 def test_a_prediction_is_run_and_the_next_step_takes_it_back(app):
     app.open("attention", lesson="attention", step=6)
     app.page.locator(STRIP).get_by_text("the others stay as they are").click()
@@ -108,6 +110,7 @@ def test_a_token_of_the_bar_is_proposed(app):
     assert "token" not in app.query
 
 
+@pytest.mark.rare
 def test_what_an_answer_uncovers_comes_into_view(chromium, server, ratio):
     with visit(chromium, server, {"width": 1280, "height": 720}) as app:
         app.open("attention", lesson="attention", step=4)
@@ -121,6 +124,7 @@ def test_what_an_answer_uncovers_comes_into_view(chromium, server, ratio):
         )
 
 
+@pytest.mark.rare
 def test_a_sentence_of_ones_own_is_marked_and_shown_at_the_head_that_was_asked_about(app):
     app.open("attention", lesson="attention", step=8)
     layer, head, _ = app.chosen()
@@ -133,6 +137,7 @@ def test_a_sentence_of_ones_own_is_marked_and_shown_at_the_head_that_was_asked_a
     assert app.query["text"] == "The capital of France is [MASK]."
 
 
+@pytest.mark.rare
 def test_a_lesson_is_left(app):
     app.open("attention", lesson="attention", step=1)
     press(app, "Leave")
@@ -149,6 +154,7 @@ def test_the_catalogue_starts_a_lesson_on_its_page(app):
     assert (app.query["lesson"], app.query["step"]) == ("words", "1")
 
 
+@pytest.mark.rare
 def test_answers_are_kept_in_the_browser_until_one_forgets_them(app, ratio):
     app.open("attention", lesson="attention", step=4)
     type_answer(app, ratio)
@@ -168,6 +174,7 @@ def test_answers_are_kept_in_the_browser_until_one_forgets_them(app, ratio):
     expect(dot).to_have_count(0)
 
 
+@pytest.mark.rare
 def test_the_keyboard_goes_from_picture_to_task_and_from_an_answer_on(app, ratio):
     app.open("attention", lesson="attention", step=4)
     focused = "() => document.activeElement.closest('.st-key-lesson-strip') ? document.activeElement.innerText : ''"
@@ -189,6 +196,7 @@ def test_the_keyboard_goes_from_picture_to_task_and_from_an_answer_on(app, ratio
     app.page.wait_for_function(f"() => ({focused})().length > 0 && !({focused})().startsWith('Next')")
 
 
+@pytest.mark.rare
 def test_the_keyboard_keeps_its_place_where_the_strip_or_the_drawer_is_drawn_anew(app, ratio):
     app.open("attention", lesson="attention", step=4)
     keys = Keyboard(app)
