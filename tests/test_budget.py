@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.sharing.line import Line
 from bertviz_core.sharing.memory import SETTING, read_budget
 from bertviz_core.ui.frame import budget as budget_module
-from bertviz_core.ui.frame import fair, ready, streamlit_inside
+from bertviz_core.ui.frame import fair, ready, resources, streamlit_inside
 from bertviz_core.ui.frame.budget import ALL_NAMELESS, ALONE_S, ONE, RUN_S, Budget
 from bertviz_core.ui.frame.fair import count_places
 from bertviz_core.ui.frame.visitor import COOKIE, NOBODY, read_visitor
@@ -62,6 +62,18 @@ def test_who_is_alone_may_take_all(budget, clock):
     clock.now += ALONE_S + 1
     budget.charge("ann", 1.0)
     assert budget.count_wait("ann") == 0
+
+
+def test_who_is_on_the_way_to_too_much_has_one_turn_at_a_time(budget, clock, monkeypatch):
+    monkeypatch.setattr(resources, "get_budget", lambda: budget)
+    budget.charge("ann", ONE.room / 2 - RUN_S)
+    few = resources._count_runs("ann"), resources._count_runs("bob")
+    budget.charge("ann", 0.1)
+    assert few == (2, 2) == (resources._count_runs("ann"), 2), "nobody else is there"
+    budget.charge("bob", 0.1)
+    assert (resources._count_runs("ann"), resources._count_runs("bob")) == (1, 2)
+    clock.now += 0.2 / ONE.rate
+    assert resources._count_runs("ann") == 2
 
 
 def test_the_nameless_have_more_together(budget):

@@ -184,7 +184,7 @@ def test_visitors_take_turns_and_each_ones_own_are_served_as_they_came():
 
 
 def test_one_visitor_has_a_part_of_the_turns_and_others_pass_who_has_it():
-    line = Visitors(4, each=2)
+    line = Visitors(4, each=lambda _: 2)
     for name in ("ann 1", "ann 2", "ann 3", "ann 4", "bob 1"):
         line.come(name)
     assert line.at_work() == {"ann 1", "ann 2", "bob 1"}
@@ -195,6 +195,15 @@ def test_one_visitor_has_a_part_of_the_turns_and_others_pass_who_has_it():
     for name in ("ann 5", "ann 6"):  # what was given back can be had again
         line.come(name)
     assert line.at_work() == {"ann 5", "ann 6"}
+
+
+def test_who_has_taken_much_has_fewer_of_the_turns():
+    line = Visitors(4, each=lambda who: 1 if who == "greedy" else 2)
+    for name in ("greedy 1", "greedy 2", "ann 1", "ann 2"):
+        line.come(name)
+    assert line.at_work() == {"greedy 1", "ann 1", "ann 2"}
+    line.leave("greedy 1")
+    assert line.begun["greedy 2"].wait(60)
 
 
 def test_who_stays_away_saves_up_no_turns():
@@ -297,7 +306,7 @@ def test_a_page_says_how_many_are_before_it_and_goes_on_by_itself(monkeypatch, w
 
 
 def test_however_many_come_from_one_place_others_have_a_turn_at_once():
-    visitors = Visitors(4, each=2)
+    visitors = Visitors(4, each=lambda _: 2)
     crowd = [f"{name}@there 1" for name in "abcdefgh"]
     for name in crowd:
         visitors.come(name)
@@ -311,7 +320,7 @@ def test_however_many_come_from_one_place_others_have_a_turn_at_once():
 
 
 def test_places_take_turns_however_many_visitors_there_are_in_each():
-    visitors = Visitors(4, each=2)
+    visitors = Visitors(4, each=lambda _: 2)
     crowd = [f"{name}@there 1" for name in "abcdef"]
     for name in crowd:
         visitors.come(name)

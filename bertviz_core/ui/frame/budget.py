@@ -111,11 +111,14 @@ class Budget:
 
     def count_wait(self, visitor: str) -> float:
         """Seconds until this visitor may run something again; 0 while nobody else is there to be kept waiting."""
-        last = self._last if self._last[0] != visitor else self._other
-        if self._clock() - last[1] > ALONE_S:
+        if self._is_alone(visitor):
             return 0.0
         allowed = find_allowance(visitor)
         return max(0.0, (self._count_owed(visitor) - allowed.room) / allowed.rate)
+
+    def has_taken_much(self, visitor: str) -> bool:
+        """Whether a visitor is on the way to having to wait: over half of its room is taken, and others are there."""
+        return not self._is_alone(visitor) and self._count_owed(visitor) > find_allowance(visitor).room / 2
 
     @contextmanager
     def wait(self, session: str) -> Generator[None]:
@@ -133,6 +136,10 @@ class Budget:
     def is_over(self, visitor: str, session: str) -> bool:
         """Whether what this session asks for is answered slowly, as its visitor has taken too much."""
         return session in self._refused or self.count_wait(visitor) > 0
+
+    def _is_alone(self, visitor: str) -> bool:
+        last = self._last if self._last[0] != visitor else self._other
+        return self._clock() - last[1] > ALONE_S
 
     def _count_owed(self, visitor: str) -> float:
         account = self._find(visitor)

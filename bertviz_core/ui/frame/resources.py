@@ -35,7 +35,7 @@ from bertviz_core.ui.frame.visitor import read_network, read_visitor
 T = TypeVar("T")
 OFFERED = (BUNDLED, "google-bert/bert-base-uncased")
 _RUNS_AT_ONCE = 4  # of pages: all share one interpreter, so that more at once would only keep one another waiting
-_RUNS_OF_ONE = 2  # visitor, of these
+_RUNS_OF_ONE = 2  # visitor, of these; one of who has taken much already
 _LONGEST_LINE = 256  # runs that wait at most
 OWN = "yours, "  # how the names of models begin that a session has trained itself
 UNTRAINED = f"{OWN}untrained"
@@ -205,7 +205,12 @@ def get_watch() -> Watch:
 @st.cache_resource(show_spinner=False)
 def get_line() -> Line:
     """The runs of pages, of which some are at work and the others wait, and say so."""
-    return Line(_RUNS_AT_ONCE, _LONGEST_LINE, _show_line, read_visitor, _RUNS_OF_ONE, read_network)
+    return Line(_RUNS_AT_ONCE, _LONGEST_LINE, _show_line, read_visitor, _count_runs, read_network)
+
+
+def _count_runs(visitor: str) -> int:
+    """How many pages of a visitor's are run at once."""
+    return 1 if get_budget().has_taken_much(visitor) else _RUNS_OF_ONE
 
 
 @contextmanager
