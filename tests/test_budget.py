@@ -64,14 +64,14 @@ def test_who_is_alone_may_take_all(budget, clock):
     assert budget.count_wait("ann") == 0
 
 
-def test_who_is_on_the_way_to_too_much_has_one_turn_at_a_time(budget, clock, monkeypatch):
+def test_who_is_on_the_way_to_too_much_lets_others_go_first(budget, clock, monkeypatch):
     monkeypatch.setattr(resources, "get_budget", lambda: budget)
-    budget.charge("ann", ONE.room / 2 - RUN_S)
+    budget.charge("ann", 0.75 * ONE.room - RUN_S)
     few = resources._count_runs("ann"), resources._count_runs("bob")
     budget.charge("ann", 0.1)
     assert few == (2, 2) == (resources._count_runs("ann"), 2), "nobody else is there"
     budget.charge("bob", 0.1)
-    assert (resources._count_runs("ann"), resources._count_runs("bob")) == (1, 2)
+    assert (resources._count_runs("ann"), resources._count_runs("bob")) == (0, 2)
     clock.now += 0.2 / ONE.rate
     assert resources._count_runs("ann") == 2
 

@@ -197,12 +197,15 @@ def test_one_visitor_has_a_part_of_the_turns_and_others_pass_who_has_it():
     assert line.at_work() == {"ann 5", "ann 6"}
 
 
-def test_who_has_taken_much_has_fewer_of_the_turns():
-    line = Visitors(4, each=lambda who: 1 if who == "greedy" else 2)
+def test_who_has_taken_much_has_a_turn_while_nobody_else_has_any():
+    line = Visitors(4, each=lambda who: 0 if who == "greedy" else 2)
     for name in ("greedy 1", "greedy 2", "ann 1", "ann 2"):
         line.come(name)
     assert line.at_work() == {"greedy 1", "ann 1", "ann 2"}
-    line.leave("greedy 1")
+    line.leave("greedy 1", "ann 2")
+    line.come("bob 1")
+    assert line.at_work() == {"ann 1", "bob 1"}
+    line.leave("ann 1", "bob 1")
     assert line.begun["greedy 2"].wait(60)
 
 

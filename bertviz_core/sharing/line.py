@@ -50,7 +50,7 @@ class Line:
     """Turns for `at_once` at a time: first come, first served for one visitor; visitors take turns, places before them.
 
     longest: so many wait at most; who: the visitor that the calling thread works for; each: how many turns a visitor
-    has at a time, by the visitor, at least one; all where nothing is given; near: where that visitor comes from, ""
+    has at a time, by the visitor; 0: one, while nobody has any; all where nothing is given; near: where that visitor comes from, ""
     where nobody says: whoever comes from where fewer have a turn is before others, and all from one place leave a turn
     and a quarter of the line to others, however many visitors they say that they are. A quarter of the turns at most,
     and one at least, are for costly work at any time: what takes long keeps others from a part of the turns only.
@@ -194,7 +194,8 @@ class Line:
         """Whether its visitor has not all turns that one may have, nor all from there theirs; nor, where it waits for
         the lane, that is full.
         """
-        room = self._held[place.who] < self._each(place.who) and not (place.costly and self._costly >= self._lane)
+        held, each = self._held[place.who], self._each(place.who)
+        room = (held < each if each else not self._busy) and not (place.costly and self._costly >= self._lane)
         return room and (not place.near or self._held_near[place.near] < max(1, self._at_once - 1))
 
     def _enter(self, place: _Place, seconds: float) -> bool:

@@ -13,6 +13,7 @@ from bertviz_core.ui.frame.streamlit_inside import is_connected
 from bertviz_core.ui.frame.visitor import NOBODY
 
 ALONE_S = 10.0  # after the last run of anybody else a visitor is alone, and may take all
+_MUCH = 0.75  # of its room is taken by who lets others go first
 _BURST_S = 2.0  # for so long a visitor may ask for runs as fast as a socket may, after a rest
 _SAID_BURST_S = 5.0  # for so long it may say more, after a rest
 _KNOWN = 1_000  # accounts that are kept; of more, those that owe nothing are forgotten
@@ -117,8 +118,8 @@ class Budget:
         return max(0.0, (self._count_owed(visitor) - allowed.room) / allowed.rate)
 
     def has_taken_much(self, visitor: str) -> bool:
-        """Whether a visitor is on the way to having to wait: over half of its room is taken, and others are there."""
-        return not self._is_alone(visitor) and self._count_owed(visitor) > find_allowance(visitor).room / 2
+        """Whether a visitor will soon have to wait: most of its room is taken, and others are there."""
+        return not self._is_alone(visitor) and self._count_owed(visitor) > _MUCH * find_allowance(visitor).room
 
     @contextmanager
     def wait(self, session: str) -> Generator[None]:
