@@ -64,16 +64,20 @@ def test_who_is_alone_may_take_all(budget, clock):
     assert budget.count_wait("ann") == 0
 
 
-def test_who_is_on_the_way_to_too_much_lets_others_go_first(budget, clock, monkeypatch):
+def test_the_nameless_let_others_go_first_once_they_have_taken_much(budget, clock, monkeypatch):
     monkeypatch.setattr(resources, "get_budget", lambda: budget)
-    budget.charge("ann", 0.75 * ONE.room - RUN_S)
-    few = resources._count_runs("ann"), resources._count_runs("bob")
-    budget.charge("ann", 0.1)
-    assert few == (2, 2) == (resources._count_runs("ann"), 2), "nobody else is there"
-    budget.charge("bob", 0.1)
-    assert (resources._count_runs("ann"), resources._count_runs("bob")) == (0, 2)
-    clock.now += 0.2 / ONE.rate
-    assert resources._count_runs("ann") == 2
+    budget.charge("ann", ONE.room)
+    budget.charge(NOBODY, 0.75 * ALL_NAMELESS.room - RUN_S)
+    count = lambda: (resources._count_runs(NOBODY), resources._count_runs("ann"))  # noqa: E731
+    assert count() == (2, 2)
+    budget.charge(NOBODY, 0.1)
+    assert count() == (0, 2)
+    clock.now += 0.2 / ALL_NAMELESS.rate
+    assert count() == (2, 2)
+    budget.charge(NOBODY, ALL_NAMELESS.room)
+    assert count() == (0, 2)
+    clock.now += ALONE_S + 0.1
+    assert count() == (2, 2), "nobody else is there"
 
 
 def test_the_nameless_have_more_together(budget):

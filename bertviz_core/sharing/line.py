@@ -50,10 +50,11 @@ class Line:
     """Turns for `at_once` at a time: first come, first served for one visitor; visitors take turns, places before them.
 
     longest: so many wait at most; who: the visitor that the calling thread works for; each: how many turns a visitor
-    has at a time, by the visitor; 0: one, while nobody has any; all where nothing is given; near: where that visitor comes from, ""
-    where nobody says: whoever comes from where fewer have a turn is before others, and all from one place leave a turn
-    and a quarter of the line to others, however many visitors they say that they are. A quarter of the turns at most,
-    and one at least, are for costly work at any time: what takes long keeps others from a part of the turns only.
+    has at a time, by the visitor; 0: one, while nobody has any; all where nothing is given; near: where that visitor
+    comes from, "" where nobody says: whoever comes from where fewer have a turn is before others, and all from one
+    place leave a turn and a quarter of the line to others, however many visitors they say that they are. A quarter of
+    the turns at most, and one at least, are for costly work at any time: what takes long keeps others from a part of
+    the turns only.
     """
 
     def __init__(

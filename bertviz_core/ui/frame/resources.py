@@ -30,12 +30,12 @@ from bertviz_core.ui.frame.budget import get_budget
 from bertviz_core.ui.frame.keys import VIEW, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.streamlit_inside import end_if_superseded, is_connected, is_served, read_session
-from bertviz_core.ui.frame.visitor import read_network, read_visitor
+from bertviz_core.ui.frame.visitor import NOBODY, read_network, read_visitor
 
 T = TypeVar("T")
 OFFERED = (BUNDLED, "google-bert/bert-base-uncased")
 _RUNS_AT_ONCE = 4  # of pages: all share one interpreter, so that more at once would only keep one another waiting
-_RUNS_OF_ONE = 2  # visitor, of these; who has taken much already lets all others go first
+_RUNS_OF_ONE = 2  # visitor, of these
 _LONGEST_LINE = 256  # runs that wait at most
 OWN = "yours, "  # how the names of models begin that a session has trained itself
 UNTRAINED = f"{OWN}untrained"
@@ -209,8 +209,11 @@ def get_line() -> Line:
 
 
 def _count_runs(visitor: str) -> int:
-    """How many pages of a visitor's are run at once; 0: one, while nothing else is run."""
-    return 0 if get_budget().has_taken_much(visitor) else _RUNS_OF_ONE
+    """How many pages of a visitor's are run at once; 0: one, while nothing else is run.
+
+    All without a name together, once they have taken much, let all others go first.
+    """
+    return 0 if visitor == NOBODY and get_budget().has_taken_much(visitor) else _RUNS_OF_ONE
 
 
 @contextmanager
