@@ -7,7 +7,7 @@ from transformers import BertForMaskedLM
 
 import bertviz_core as bv
 from bertviz_core.analysis.attribution import METHODS, Question, attribute, attribute_gradients
-from bertviz_core.analysis.carried import carry_forward, measure_carried, read_carried
+from bertviz_core.analysis.carried import carry_forward, measure_carried, pull_back, read_carried
 from bertviz_core.analysis.components import split_components
 from bertviz_core.analysis.value_weighted import read_attention
 from bertviz_core.formula.address import read_address
@@ -243,3 +243,23 @@ def test_what_is_no_trace_or_method_is_refused(plain):
         attribute("a text", TARGETS["masked-lm"])
     with pytest.raises(bv.InputError, match="Choose one of these: parts"):
         attribute(plain[1], TARGETS["masked-lm"], method="magic")
+
+
+def test_what_a_change_puts_is_told_from_biases(plain):
+    """A change of one number of what attention adds: its amount is that number times the slope."""
+    where = "encoder.layer.0.attention.output.dense[token=2,hidden=5]"
+    trace, target = plain[1].with_changes({where: 0.75}), TARGETS["masked-lm"]
+    found, none = attribute(trace, target), attribute(plain[1], target)
+    path = read_address(where).path
+    slope = float(pull_back(read_carried(trace), {read_address(target): 1.0}, {path}).slopes[path][2, 5])
+    assert (found.rest, none.rest, none.changed) == ("biases, changes", "biases", 0.0)
+    np.testing.assert_allclose(found.changed, 0.75 * slope, atol=1e-11)
+
+
+def test_a_value_that_a_change_put_is_its_head_s_alone(plain):
+    """No bias is left in it: a head whose values are 0 writes nothing."""
+    layer = "encoder.layer.0.attention.self.value"
+    trace = plain[1].with_changes({f"{layer}[head=1]": 0.0})
+    before, after = (split_components(one, {read_address(TARGETS["masked-lm"]): 1.0}) for one in (plain[1], trace))
+    assert abs(before.heads[0, 1]).min() > 0 and not after.heads[0, 1].any()
+    np.testing.assert_allclose(after.total, trace[TARGETS["masked-lm"]], atol=1e-11)

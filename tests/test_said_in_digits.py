@@ -137,7 +137,7 @@ def test_why_there_is_no_order_to_compare(small, text, said):  # noqa: F811
 def test_the_sums_of_who_wrote_a_number_work_out_as_printed():
     """With four decimals each they would not: −0.1051 + 0.4480 + 7.1523 + 1.7600 is not 9.2553."""
     wrote = {"embeddings": -0.10514, "biases": 1.76004, "heads": np.array([[0.44804]]), "blocks": np.array([7.15234])}
-    found = SimpleNamespace(**wrote, total=sum(float(np.sum(part)) for part in wrote.values()))
+    found = SimpleNamespace(**wrote, changed=0.0, total=sum(float(np.sum(part)) for part in wrote.values()))
     said = re.match(
         r"embeddings (\S+) \+ 1 head (\S+) \+ 1 feed-forward (\S+) \+ biases (\S+) = (\S+)\. ", _tell_sum(found)
     )

@@ -221,9 +221,25 @@ def test_of_a_head_that_looks_nowhere_no_token_counts_for_as_much_as_any(small):
     assert "all its attention weights there are 0." in nowhere and "as much as any" not in nowhere
 
 
-def test_numbers_that_changes_put_are_told_where_there_are_changes(small):
+PUT = "encoder.layer.1.attention.output.dense[token=3,hidden=0]:5"
+
+
+@pytest.mark.parametrize(
+    ("changes", "put"),
+    [
+        ("", False),
+        (PUT, True),
+        ("embeddings.sum[token=1,hidden=0]:0.5", False),  # the token starts as what became of it
+        ("encoder.layer.1.attention.self.scores[head=0,query=3,key=1]:2", False),  # weights are held, not carried
+        ("encoder.layer.1.attention.self.probs[head=0]:0", False),
+        ("encoder.layer.1.intermediate.activation[intermediate=2]:0", False),
+        ("encoder.layer.1.output.LayerNorm:skip", False),
+    ],
+)
+def test_numbers_that_changes_put_are_told_where_some_came_to_the_number(small, changes, put):
     query = {"model": small, "text": "the cat [MASK]", "walk": "cls.predictions.decoder.biases[token=3,vocab=9]"}
-    put = "embeddings.sum[token=1,hidden=0]:0.5"
-    plain, changed = (read(open_page("where_from", **query, **says)) for says in ({}, {"changes": put}))
-    assert "what became of them on their way." in plain
-    assert "what became of them on their way, and numbers that changes put there." in changed
+    said = read(open_page("where_from", **query, **({"changes": changes} if changes else {})))
+    assert ("what became of them on their way, and numbers that changes put there." in said) is put
+    assert ("and the biases and changed numbers:" in said) is put
+    assert ("Biases and changed numbers here are those" in said) is put
+    assert bool(re.search(r"\w, changed ", said)) is put

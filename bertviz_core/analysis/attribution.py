@@ -52,7 +52,8 @@ class Attribution:
     parts: (token,) amounts in the order of the tokens, NaN where the method has none; biases: what came from no token,
     0 where the method knows none; total: parts and biases together; recorded: what they should add up to: the number of
     the trace, or, of gradients, how far it is from that of the baseline. Of methods whose amounts add up to nothing,
-    total and recorded are None. tolerance: the most that the two may differ. steps: of gradients, how many were taken.
+    total and recorded are None. tolerance: the most that the two may differ. steps: of gradients, how many were taken;
+    changed: what of the biases is none, but was put there by changes.
     """
 
     target: Address
@@ -65,6 +66,12 @@ class Attribution:
     recorded: float | None = None
     tolerance: float = 0.0
     steps: int | None = None
+    changed: float = 0.0
+
+    @property
+    def rest(self) -> str:
+        """What came from no token, in a word or two."""
+        return name_rest(bool(self.changed))
 
     @property
     def gap(self) -> float | None:
@@ -72,12 +79,12 @@ class Attribution:
         return None if self.total is None or self.recorded is None else self.total - self.recorded
 
     def table(self) -> DataFrame:
-        """A row for each token and its part, and one for the biases, of no token."""
+        """A row for each token and its part, and one for what came from no token: biases, and what changes put."""
         tokens = len(self.tokens)
         return stack_frames(
             [
                 {"token": np.arange(tokens), "token_text": list_places(of=self.tokens)["of"], "part": self.parts},
-                {"token_text": np.array(["biases"], dtype=object), "part": np.array([self.biases])},
+                {"token_text": np.array([self.rest], dtype=object), "part": np.array([self.biases])},
             ]
         )
 
@@ -100,6 +107,11 @@ class Attribution:
         if self.steps < MOST_STEPS:
             return f"It may miss {COMPLETE:.0%} of that. Take more steps: steps={min(4 * self.steps, MOST_STEPS)}."
         return f"It may miss {COMPLETE:.0%} of that, also after the most steps. Choose another method, such as 'parts'."
+
+
+def name_rest(changed: bool) -> str:
+    """What came from no token. changed: whether changes put numbers there, too."""
+    return "biases, changes" if changed else "biases"
 
 
 def attribute(
@@ -172,7 +184,8 @@ def sum_parts(trace: Trace, question: Question, doubled: Doubled, pulled: Pulled
     total, recorded = float(parts.sum()) + pulled.biases, question.read(trace)
     size = max(1.0, float(np.abs(parts).sum()) + abs(pulled.biases))
     tolerance = size * (EXACT if trace.model.dtype == torch.float64 else ROUNDED)
-    return _answer(trace, question, "parts", parts, pulled.biases, total, recorded, tolerance)
+    found = _answer(trace, question, "parts", parts, pulled.biases, total, recorded, tolerance)
+    return replace(found, changed=pulled.changed)
 
 
 def attribute_gradients(trace: Trace, question: Question, steps: int = STEPS) -> Attribution:

@@ -3,7 +3,7 @@
 Every tensor that is made from the embeddings by `is_carried` formulas is a sum of one tensor for each token of the
 input and one for all biases. Attention weights, the deviation in each LayerNorm and the slope a(z)/z of each activation
 are held as the pass has them (Kobayashi et al. 2020 and 2021; Modarressi et al. 2023, DecompX). What a change put in
-place of numbers came from no token, and counts among the biases.
+place of numbers came from no token, and counts beside the biases.
 """
 
 from __future__ import annotations
@@ -49,16 +49,22 @@ def _list_needed(program: Program) -> set[str]:
 @dataclass(frozen=True, eq=False)
 class Pulled:
     """The way back from a number. slopes: how it changes with each tensor at which the way stopped, by address; own:
-    what each step on the way adds by itself, as its bias or what a change put there, by address, from the last one
-    back."""
+    what each step on the way adds by itself, as its bias; put: what changes put there; both by address, from the last
+    one back."""
 
     slopes: Mapping[str, Tensor]
     own: Mapping[str, float]
+    put: Mapping[str, float]
+
+    @property
+    def changed(self) -> float:
+        """What all changes on the way put there."""
+        return sum(self.put.values())
 
     @property
     def biases(self) -> float:
-        """What all steps on the way add by themselves."""
-        return sum(self.own.values())
+        """What came from no token: all biases on the way, and what changes put there."""
+        return sum(self.own.values()) + self.changed
 
 
 def pull_back(doubled: Doubled, targets: Mapping[Address, float], stops: Collection[str]) -> Pulled:
@@ -67,7 +73,7 @@ def pull_back(doubled: Doubled, targets: Mapping[Address, float], stops: Collect
     Raises InputError for a number that nothing carries, also where a change put it there.
     """
     trace = doubled.trace
-    way = _Way(doubled, trace.program.carried, {}, {})
+    way = _Way(doubled, trace.program.carried, {}, {}, {})
     for target, times in targets.items():
         way.begin(target, times, stops)
     found: dict[str, Tensor] = {}
@@ -78,17 +84,19 @@ def pull_back(doubled: Doubled, targets: Mapping[Address, float], stops: Collect
                 found[address] = slope
             else:
                 way.pass_through(step, way.undo_changes(step, slope))
-    return Pulled(found, way.own)
+    return Pulled(found, way.own, way.put)
 
 
 @dataclass(eq=False)
 class _Way:
-    """A way back that is being gone. slopes: of tensors that are still to be passed through; own: as in `Pulled`."""
+    """A way back that is being gone. slopes: of tensors that are still to be passed through; own, put: as in
+    `Pulled`."""
 
     doubled: Doubled
     carried: Mapping[str, Step]
     slopes: dict[str, Tensor]
     own: dict[str, float]
+    put: dict[str, float]
 
     def begin(self, target: Address, times: float, stops: Collection[str]) -> None:
         """From one number, without the rest of its tensor."""
@@ -121,25 +129,35 @@ class _Way:
             # Of the sum, and not of the result with its slope beside it, for which PyTorch first imports SymPy (0.3 s).
             slopes = torch.autograd.grad((result * slope).sum(), wanted, allow_unused=True)
         *of_leaves, of_own = (torch.zeros_like(x) if s is None else s for x, s in zip(wanted, slopes, strict=True))
-        self._add_own(step, float(of_own))
+        _add_amount(self.own, step, float(of_own))
         for address, found in zip(leaves, of_leaves, strict=True):
             self._add(address, found)
 
     def _add(self, address: str, slope: Tensor) -> None:
         self.slopes[address] = self.slopes[address] + slope if address in self.slopes else slope
 
-    def _add_own(self, step: Step, amount: float) -> None:
-        if amount:
-            self.own[step.address] = self.own.get(step.address, 0.0) + amount
-
     def undo_changes(self, step: Step, slope: Tensor) -> Tensor:
         """The slope with what the step computes, where changes put other numbers: these came from no token."""
         for change in reversed(self.doubled.trace.overrides(step.address)):
-            times, plus = _split_change(change)
+            times, plus = split_change(change)
             slope = slope.clone()
-            self._add_own(step, float((slope[change.index] * plus).sum()))
+            _add_amount(self.put, step, float((slope[change.index] * plus).sum()))
             slope[change.index] *= times
         return slope
+
+
+def _add_amount(amounts: dict[str, float], step: Step, amount: float) -> None:
+    if amount:
+        amounts[step.address] = amounts.get(step.address, 0.0) + amount
+
+
+def puts_numbers(trace: Trace, path: str) -> bool:
+    """Whether changes put numbers on the way from what tokens start as to a tensor: these came from no token."""
+    steps = _list_between(trace.program.carried, {trace.program.start}, {path})
+    changes = (
+        change for step in steps if step.address != trace.program.start for change in trace.overrides(step.address)
+    )
+    return any(bool(split_change(change)[1].any()) for change in changes)
 
 
 def carry_forward(doubled: Doubled, needed: Collection[str]) -> Iterator[tuple[str, Tensor]]:
@@ -204,14 +222,14 @@ def _carry_all(doubled: Doubled, step: Step, parts: Mapping[str, Tensor], own: T
 def _change_parts(trace: Trace, step: Step, parts: Tensor) -> Tensor:
     """The parts with what changes put in place of the step's numbers, which came from no token."""
     for change in trace.overrides(step.address):
-        times, plus = _split_change(change)
+        times, plus = split_change(change)
         parts = parts.clone()
         parts[(slice(None), *change.index)] *= times
         parts[(-1, *change.index)] += plus
     return parts
 
 
-def _split_change(change: Override) -> tuple[Tensor, Tensor]:
+def split_change(change: Override) -> tuple[Tensor, Tensor]:
     """What a change multiplies by and what it adds: a number in place of another is 0 times that one, plus this one."""
     numbers = torch.tensor(change.numbers, dtype=torch.float64)
     none = torch.zeros_like(numbers)

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.analysis.carried import pull_back, read_carried
+from bertviz_core.analysis.carried import pull_back, read_carried, split_change
 from bertviz_core.errors import InputError
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.carry import Carry
@@ -32,13 +32,15 @@ class Components:
     """What the components of a model add to a number.
 
     heads: (layer, head, token) what each head fetches from each token; neurons: (layer, intermediate) of the
-    feed-forward blocks; embeddings: of the vector that the token starts with; biases: of all biases on the way.
+    feed-forward blocks; embeddings: of the vector that the token starts with; biases: of all biases on the way, and of
+    what changes put there; changed: the latter alone.
     """
 
     heads: np.ndarray
     neurons: np.ndarray
     embeddings: float
     biases: float
+    changed: float = 0.0
 
     @property
     def blocks(self) -> np.ndarray:
@@ -72,6 +74,7 @@ def split_components(trace: Trace, weights: Mapping[Address, float], doubled: Do
         lock(np.stack([amounts.sum(dim=0).numpy() for amounts in written])),
         float(_share(doubled[source], pulled.slopes.get(source)).sum()),
         pulled.biases + sum(biases for _, biases in shares),
+        pulled.changed,
     )
 
 
@@ -83,8 +86,14 @@ def _share(tensor: Tensor, slope: Tensor | None) -> Tensor:
 def _share_values(
     doubled: Doubled, carried: Mapping[str, Step], address: str, slope: Tensor | None
 ) -> tuple[Tensor, float]:
-    """(head, token) what a layer's values add, without their bias; and what the bias adds."""
+    """(head, token) what a layer's values add, without their bias; and what the bias adds.
+
+    A number that a change put among the values has no bias in it.
+    """
     values, step = doubled[address], carried[address]
     nothing = {leaf.address: torch.zeros_like(doubled[leaf.address]) for leaf in step.leaves if leaf.address in carried}
-    bias = Carry(doubled, nothing, torch.ones((), dtype=torch.float64)).read(step.expr)
-    return _share(values - bias, slope).sum(dim=-1), float(_share(bias.expand_as(values), slope).sum())
+    own = Carry(doubled, nothing, torch.ones((), dtype=torch.float64)).read(step.expr)
+    bias = own.expand_as(values).clone()
+    for change in doubled.trace.overrides(address):
+        bias[change.index] *= split_change(change)[0]
+    return _share(values - bias, slope).sum(dim=-1), float(_share(bias, slope).sum())

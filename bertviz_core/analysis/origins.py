@@ -24,13 +24,15 @@ class Origins:
 
     parts: of each token, and of all biases; starts, slopes: (token, hidden) the vector that each token starts as, and
     how much each of its components counts for the number: their products add up to the token's part; own: what each
-    step adds by itself, by address; components: None where the program's layers have no heads and blocks to tell apart.
+    step adds by itself, put: what changes put there, both by address; components: None where the program's layers have
+    no heads and blocks to tell apart.
     """
 
     parts: Attribution
     starts: np.ndarray
     slopes: np.ndarray
     own: Mapping[str, float]
+    put: Mapping[str, float]
     components: Components | None
 
 
@@ -60,5 +62,6 @@ def find_origins(trace: Trace, question: Question) -> Origins:
         lock(starts.numpy()),
         lock(slopes.numpy()),
         dict(pulled.own),
+        dict(pulled.put),
         components,
     )

@@ -52,7 +52,7 @@ def _read_attribution(trace: Trace, found: Attribution) -> ShownAnswer:
     if found.tokens != tuple(trace.tokens):
         raise _refuse(found.target)
     rest = [found.biases] if found.total is not None and found.biases else []
-    names = [*label_tokens(trace), *(["biases"] if rest else [])]
+    names = [*label_tokens(trace), *([found.rest] if rest else [])]
     values = np.array([*found.parts, *rest])
     kept = np.isfinite(values)  # hiding knows nothing of a token that is hidden already
     against = f", against {found.against}" if found.against else ""

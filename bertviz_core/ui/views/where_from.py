@@ -39,6 +39,7 @@ from bertviz_core.ui.walk.origin import (
     find_origins_of,
     read_counted,
     sum_up,
+    tell_rest,
 )
 from bertviz_core.ui.walk.worked_parts import HIDDEN, PART, SUM, find_part
 
@@ -84,7 +85,7 @@ def _tell_most(view: View, found: Attribution) -> Said:
     return choose(
         Claim(
             "none carried towards it",
-            f"{of}none pulls towards it: **the biases are {{biases}} in a sum of {{whole}}**",
+            f"{of}none pulls towards it: **{tell_rest(found)} are {{biases}} in a sum of {{whole}}**",
             biases,
             Relation.NONE,
             np.maximum(parts if whole >= 0 else -parts, 0.0),
@@ -209,7 +210,7 @@ def _show_carried(view: View, question: Question, found: Origins) -> None:
 def _list_values(view: View, found: Attribution) -> Values:
     total = sum_up(found)
     names = [f"{i} {token}" for i, token in enumerate(view.trace.tokens)]
-    return Values(np.array([*found.parts, found.biases, total])[:, None], [*names, "biases", "sum"], ["part"])
+    return Values(np.array([*found.parts, found.biases, total])[:, None], [*names, found.rest, "sum"], ["part"])
 
 
 @derived

@@ -28,7 +28,7 @@ from bertviz_core.ui.frame.words import show_note
 from bertviz_core.ui.panels.passes import show_passes_chart, tell_words
 from bertviz_core.ui.panels.said import tell_nowhere, tell_short, tell_token
 from bertviz_core.ui.views.where_from_question import name_kind, read_question
-from bertviz_core.ui.walk.origin import ask_hidden, choose_rows, count_parts, find_origins_of, sum_up
+from bertviz_core.ui.walk.origin import ask_hidden, choose_rows, count_parts, find_origins_of, sum_up, tell_rest
 from bertviz_core.ui.walk.worked_parts import BIASES, HIDDEN, PART, SUM, find_part, name_whole, write_measure
 
 Measured = Found[Mapping[int, float]]
@@ -70,7 +70,7 @@ def _lay_out(view: View, question: Question, shown: Sequence[int], hidden: Measu
     if len(shown) < len(parts):
         rest = np.delete(parts, shown)
         rows.append(Row(write_count(len(rest), "other"), float(rest.sum()), whole))
-    rows.append(Row("biases", found.parts.biases, str(find_part(question, BIASES))))
+    rows.append(Row(found.parts.rest, found.parts.biases, str(find_part(question, BIASES))))
     now = write_measure(trace, question, read_measure(trace, question))
     what = name_kind(question)
     return Carried(
@@ -191,7 +191,7 @@ def _tell_receipt(view: View, question: Question, found: Attribution, before: st
     """That the parts add up, with the difference; in red, where they do not. before: what is said above it."""
     total, recorded = sum_up(found), question.read(view.trace)
     told = (
-        f"{write_count(count_parts(view.trace, found.parts), 'part')} and the biases: {format_number(total)}; "
+        f"{write_count(count_parts(view.trace, found.parts), 'part')} and {tell_rest(found)}: {format_number(total)}; "
         f"the {name_kind(question)}: {format_number(recorded)}; difference {format_short(abs(total - recorded))}."
     )
     if abs(total - recorded) <= found.tolerance:

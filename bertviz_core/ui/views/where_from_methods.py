@@ -9,7 +9,8 @@ import streamlit as st
 
 from bertviz_core.analysis.add_norm import tell_cut
 from bertviz_core.analysis.agreement import correlate_ranks
-from bertviz_core.analysis.attribution import Question, read_measure
+from bertviz_core.analysis.attribution import Question, name_rest, read_measure
+from bertviz_core.analysis.carried import puts_numbers
 from bertviz_core.analysis.labels import tell_tokens_apart
 from bertviz_core.analysis.layers import roll_out_attention
 from bertviz_core.analysis.methods import MOST_TOKENS, Methods, list_outputs
@@ -191,7 +192,9 @@ def _draw_inside(view: View, after: int, where: Address, found: Found[Methods]) 
     hundredths = ", in the marked row in hundredths" if has_room(len(tokens) + 1) else ""
     if after < len(lengths):
         shares, own = measure_shares(lengths[after]), read_question(view).token
-        chart = draw_inside(shares, tokens, [*tokens, "biases"], own, view.colors)
+        chart = draw_inside(
+            shares, tokens, [*tokens, name_rest(puts_numbers(view.trace, where.path))], own, view.colors
+        )
         chart = chart.offer(f"{where}.{LENGTH}[token={{y}},source={{x}}]")
         show_chart(chart, "inside", f"How much of each token's vector came from which token, after layer {after}")
     st.caption(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.attribution import Question
+from bertviz_core.analysis.attribution import Question, name_rest
 from bertviz_core.analysis.components import Components
 from bertviz_core.analysis.digits import fit_sum
 from bertviz_core.errors import InputError
@@ -82,13 +82,15 @@ def _show(view: View, question: Question) -> Derived:
 
 def _tell_sum(found: Components) -> str:
     """The four sums; biases here are those of a block alone, not what became of them on their way."""
+    rest = name_rest(bool(found.changed))
     parts = {
         "embeddings": found.embeddings,
         write_count(found.heads.shape[0] * found.heads.shape[1], "head"): float(found.heads.sum()),
         f"{len(found.blocks)} feed-forward": float(found.blocks.sum()),
-        "biases": found.biases,
+        rest: found.biases,
     }
     digits = fit_sum([*parts.values()], found.total)
     terms = " + ".join(f"{name} {write_fixed(x, digits.terms)}" for name, x in parts.items())
     total = write_fixed(found.total, digits.total)
-    return f"{terms} = {total}. Biases here are those added directly, so they are other than above."
+    told = "Biases and changed numbers" if found.changed else "Biases"
+    return f"{terms} = {total}. {told} here are those added directly, so they are other than above."

@@ -39,6 +39,11 @@ def sum_up(parts: Attribution) -> float:
     return float(parts.parts.sum()) + parts.biases
 
 
+def tell_rest(parts: Attribution) -> str:
+    """What came from no token, inside a sentence."""
+    return "the biases and changed numbers" if parts.changed else "the biases"
+
+
 def read_counted(trace: Trace, parts: Attribution) -> tuple[list[int], np.ndarray]:
     """The tokens of which one may be called the largest, and their parts, of which what is rounding is 0."""
     tokens = list_counted(trace)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from bertviz_core.analysis.carried import carry_forward, read_carried
+from bertviz_core.analysis.attribution import name_rest
+from bertviz_core.analysis.carried import carry_forward, puts_numbers, read_carried
 from bertviz_core.analysis.claims import Claim, Part, say
 from bertviz_core.analysis.components import ACTIVATION, Components
 from bertviz_core.analysis.methods import MOST_TOKENS
@@ -168,7 +169,8 @@ def _work_out_length(view: View, of: Address) -> WorkedOut:
         raise AddressError(f"{of} names no part of a token’s vector: [token=0,source=1] says whose and where from.")
     lengths = _read_lengths(trace, of.path)[at["token"]]
     j, total = at["source"], float(lengths.sum())
-    names = [*(card.name_place(trace, TOKEN.name, i) for i in range(len(trace.tokens))), "biases"]
+    rest = name_rest(puts_numbers(trace, of.path))
+    names = [*(card.name_place(trace, TOKEN.name, i) for i in range(len(trace.tokens))), rest]
     number = float(lengths[j]) / (total or 1.0)
     cells = [Address(f"{of.path}.{LENGTH}").fix(token=at["token"], source=i) for i in range(len(names))]
     order = rank_top(lengths, len(names) if len(names) <= card.ROWS else _ROWS)
@@ -176,7 +178,7 @@ def _work_out_length(view: View, of: Address) -> WorkedOut:
         "share": Part(number, format_percent),
         "length": Part(float(lengths[j]), format_short),
         "total": Part(total, format_short),
-        "from": Part("the biases" if j == len(trace.tokens) else name_token(trace.tokens, j)),
+        "from": Part(f"the {rest.replace(', ', ' and ')}" if j == len(trace.tokens) else name_token(trace.tokens, j)),
         "token": Part(name_token(trace.tokens, at["token"])),
     }
     form = (

@@ -31,7 +31,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.walk import card
 from bertviz_core.ui.walk.card import Card, Cell, Row, Table
 from bertviz_core.ui.walk.line import Line
-from bertviz_core.ui.walk.origin import ask_hidden, count_parts, find_origins_of, read_counted, sum_up
+from bertviz_core.ui.walk.origin import ask_hidden, count_parts, find_origins_of, read_counted, sum_up, tell_rest
 from bertviz_core.ui.walk.pictures import Piece, draw_terms, draw_waterfall
 from bertviz_core.ui.walk.worked_number import NOTE, WorkedOut
 
@@ -176,22 +176,28 @@ def write_measure(trace: Trace, question: Question, measure: float) -> Part:
 def _work_out_biases(view: View, of: Address) -> WorkedOut:
     trace, place = view.trace, read_place(view.trace, of)
     found = take_apart(trace, place.question)
-    names = [_name_step(address) for address in found.own]
-    amounts = np.array([*found.own.values()])
+    names = [*map(_name_step, found.own), *(f"{_name_step(address)}, changed" for address in found.put)]
+    amounts = np.array([*found.own.values(), *found.put.values()])
     parts = {
         "part": Part(found.parts.biases, format_short),
         "number": Part(name_whole(trace, place.question)),
-        "count": card.count(len(names), "step"),
+        "count": card.count(len(found.own), "step"),
     }
     form = "Of {number}, **{part}** came from no token: biases of {count} and what became of them on their way" + (
-        ", and numbers that changes put there." if trace.changes else "."
+        ", and numbers that changes put there." if found.put else "."
     )
     return WorkedOut(
-        "Part of the biases",
+        "Part of the biases and changes" if found.put else "Part of the biases",
         PREDICTION,
         parts=[(name, format_number(float(x)), "") for name, x in zip(names, amounts, strict=True)],
         number=found.parts.biases,
-        card=_explain_sum(say(Claim("part of biases", form, parts)), names, amounts, "step", found.parts.biases),
+        card=_explain_sum(
+            say(Claim("part of biases", form, parts)),
+            names,
+            amounts,
+            "amount" if found.put else "step",
+            found.parts.biases,
+        ),
         line=Line(r"c_{b}", r"\sum_k \; c_{b,k}", write_terms(amounts)),
     )
 
@@ -229,9 +235,10 @@ def _work_out_sum(view: View, of: Address) -> WorkedOut:
         "gap": Part(abs(number - recorded), format_short),
         "number": Part(name_whole(trace, place.question)),
     }
-    form = "{count} and the biases are **{sum}**; {number} is {recorded}. The difference, {gap}, is rounding."
+    form = f"{{count}} and {tell_rest(found)} are **{{sum}}**; {{number}} is {{recorded}}. "
+    form += "The difference, {gap}, is rounding."
     order = rank_top(np.abs(found.parts), len(names) if len(names) <= card.ROWS else _ROWS)
-    ends = [*card.close_sum(found.parts, order, 2), Row((Cell("biases", find_part(place.question, BIASES)),
+    ends = [*card.close_sum(found.parts, order, 2), Row((Cell(found.rest, find_part(place.question, BIASES)),
             card.write_cell(found.biases)))]  # fmt: skip
     pieces = [Piece(names[i], float(found.parts[i])) for i in order[:_PIECES]]
     others = number - found.biases - sum(piece.amount for piece in pieces)
@@ -244,13 +251,13 @@ def _work_out_sum(view: View, of: Address) -> WorkedOut:
         card=Card(
             say(Claim("sum of parts", form, parts)),
             Table(
-                f"Made from {write_count(len(names), 'token')} and the biases",
+                f"Made from {write_count(len(names), 'token')} and {tell_rest(found)}",
                 ("token", "part"),
                 [Row((Cell(names[i], cells[i]), card.write_cell(float(found.parts[i]))), float(found.parts[i]))
                  for i in order],
                 ends,
             ),
-            draw_waterfall([*pieces, Piece("biases", found.biases)], Piece("sum", number)),
+            draw_waterfall([*pieces, Piece(found.rest, found.biases)], Piece("sum", number)),
             _HELD,
         ),
         line=Line("L", r"\sum_j \; c_j + c_b", write_terms(np.array([*found.parts, found.biases]))),
