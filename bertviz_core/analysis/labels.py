@@ -27,6 +27,13 @@ def center_words(trace: Trace, center: int, size: int) -> range:
     return range(min((i for i in begins if i > shown.start), default=shown.start), shown.stop)
 
 
+def name_masked(trace: Trace) -> str:
+    """What attention mask 0 keeps out: padding, unless a change masks another token; "" where nothing is kept out."""
+    pad, encoding = trace.model.tokenizer.pad_id, trace.encoding
+    masked = [i for i, mask in zip(encoding.ids, encoding.mask, strict=True) if not mask]
+    return "" if not masked else "padding" if all(i == pad for i in masked) else "tokens with mask 0"
+
+
 def is_numbered(trace: Trace, i: int) -> bool:
     """Whether a token's position is said beside it: where its text stands more than once, and where tokens are many."""
     return len(trace.tokens) >= _MANY or trace.tokens.count(trace.tokens[i]) > 1

@@ -101,7 +101,9 @@ def steps(s: Scene, word: str) -> Truth:
     scaled = [x / width**0.5 for x in products]
     row = softmax([x if keep else -np.inf for x, keep in zip(scaled, real, strict=True)])
     shown = choose_keys(s)
-    padded = "padding is masked out" if 0 in real else "no padding: + 0"
+    pads = [token == "[PAD]" for token, keep in zip(s.trace.tokens, real, strict=True) if not keep]
+    masked = "padding is masked out" if all(pads) else "tokens with mask 0 are masked out"
+    padded = masked if pads else "no padding: + 0"
     columns = {
         f"1 · Dot product\nq · k over {width} components": products,
         f"2 · Scaled\n÷ √{width} = {width**0.5:.4f}, same scale": scaled,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from bertviz_core.analysis.attention import is_attended
+from bertviz_core.analysis.labels import name_masked
 from bertviz_core.formula.texts import spell_controls
 from bertviz_core.tracing.trace import Trace
 
@@ -29,6 +30,12 @@ def tell_padding(trace: Trace, before: Trace) -> str:
         told += "mean and nearest. As changed, tokens attend to some, which counts as what they look at and take."
         return f"{told}{moved}"
     return f"{told}mean, largest and nearest.{moved}"
+
+
+def tell_left_out(trace: Trace) -> str:
+    """To stand where tokens with attention mask 0 are not drawn: that they are not. Nothing where there are none."""
+    masked = name_masked(trace)
+    return f"{masked[0].upper()}{masked[1:]} {'is' if masked == 'padding' else 'are'} left out." if masked else ""
 
 
 def escape_markdown(text: str) -> str:

@@ -10,7 +10,7 @@ import streamlit as st
 from bertviz_core.analysis.attention import find_block_maxima, list_counted, locate_block_maxima
 from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
 from bertviz_core.analysis.heads import are_shares, measure_entropy
-from bertviz_core.analysis.labels import center_words, label_tokens, tell_tokens_apart
+from bertviz_core.analysis.labels import center_words, label_tokens, name_masked, tell_tokens_apart
 from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.openings import find_other_words, open_key
 from bertviz_core.analysis.ranking import MASKED, center_range, rank_top
@@ -61,7 +61,7 @@ _LINES_PAD = 6  # pixels around the lines and their captions
 _SEE = {
     "products": "Dot products of every query and every key",
     "scaled": "Scaled scores: the dot products divided by √{width}",
-    "scores": "Masked scores: padding masked out (nothing changes without padding)",
+    "scores": "Masked scores: {masked} masked out (nothing changes without {masked})",
 }
 
 
@@ -270,7 +270,8 @@ def _render_entropy(view: View) -> str:
 def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> list[Numbers]:
     """The four steps as columns; the first two on one scale."""
     width, color = view.trace.model.config.head_dim, view.colors.kinds[ATTENTION]
-    padded = not all(view.trace.encoding.mask)
+    masked = name_masked(view.trace)
+    mask = f"{masked} {'is' if masked == 'padding' else 'are'} masked out" if masked else "no padding: + 0"
     part = {name: row[shown] for name, row in rows.items()}
     cells = {name: [locate(view, name, query=view.chosen.token, key=i) for i in shown] for name in rows}
     products, scaled, scores, weights = (part[name].tolist() for name in rows)
@@ -280,7 +281,7 @@ def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> li
     ways = {
         "products": f"q · k over {width} components",
         "scaled": f"÷ √{width} = {format_number(width**0.5)}, same scale",
-        "scores": "padding is masked out" if padded else "no padding: + 0",
+        "scores": mask,
     }
     multiplied, divided, masked = (
         tell_way(view, locate(view, name, query=view.chosen.token), way) for name, way in ways.items()
@@ -312,12 +313,16 @@ def _tell_mask(view: View, cell: Address, score: float) -> str:
 
 def show_maps(view: View) -> None:
     """Maps of all queries and keys, one for each step before the softmax."""
-    width = view.trace.model.config.head_dim
+    width, masked = view.trace.model.config.head_dim, name_masked(view.trace) or "padding"
     for name, see in _SEE.items():
         address = locate(view, name)
         figure, note = draw_tensor(view, address)
         show_panel(
-            view, address, see.format(width=width), figure, note=f"Rows are queries, columns are keys. {note}".strip()
+            view,
+            address,
+            see.format(width=width, masked=masked),
+            figure,
+            note=f"Rows are queries, columns are keys. {note}".strip(),
         )
 
 

@@ -22,6 +22,7 @@ from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.store import is_long
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame.findings import WAITS, show_finding
+from bertviz_core.ui.frame.labels import tell_left_out
 from bertviz_core.ui.frame.needed import ask_worth
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
@@ -54,8 +55,7 @@ def show_heads(view: View) -> None:
             show_passes_html(view, [_render_heads(one) for one in view.passes])
         else:
             show_finding("layer-worth", asked, partial(_draw_worth, view, outcomes))
-        told = "Padding is left out." if not all(view.trace.encoding.mask) else ""
-        if told := f"{told}{describe_pooling(len(view.trace.encoding.real))}".strip():
+        if told := f"{tell_left_out(view.trace)}{describe_pooling(len(view.trace.encoding.real))}".strip():
             st.caption(told)
 
 

@@ -12,6 +12,7 @@ from bertviz_core.figures.weights import NAMED
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.components.selectors import read_css
+from bertviz_core.ui.frame.labels import tell_left_out
 from bertviz_core.ui.frame.style import render_token
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
@@ -42,8 +43,8 @@ def show_row(view: View) -> None:
     st.html(_STYLE)
     with open_card(view, ATTENTION, heading, address, name="row-on-sentence"):
         show_passes_html(view, [_render_row(one) for one in view.passes])
-        if not all(view.trace.encoding.mask):
-            st.caption("Padding is left out.")
+        if told := tell_left_out(view.trace):
+            st.caption(told)
 
 
 def _render_row(view: View) -> str:

@@ -22,7 +22,7 @@ from bertviz_core.formula.steps import NORM, PREDICTION
 from bertviz_core.formula.tex import bracket_negative, take_ends, write_sum
 from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.tracing.trace import Trace
-from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.labels import escape_markdown, tell_left_out
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.charts import MANY_CELLS, draw_share_bars, draw_tensor
@@ -144,7 +144,8 @@ def show_one_vector(view: View) -> Derived:
             r"\frac{x \cdot y}{\lVert x \rVert \, \lVert y \rVert}",
             f"BERT's pooler{'' if _DENSE in trace else ', which this checkpoint lacks,'} reads the first token. "
             "To compare texts, the mean of a text's tokens is often used instead: "
-            "two texts are similar if the cosine of their means is near 1. Padding is left out.",
+            "two texts are similar if the cosine of their means is near 1. "
+            f"{tell_left_out(trace) or 'Padding is left out.'}",
             write_cosine(vectors[-2], vectors[-1], pair),
             "Reimers & Gurevych 2019, Sentence-BERT (mean pooling)",
         ),

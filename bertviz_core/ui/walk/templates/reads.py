@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
+from bertviz_core.analysis.labels import name_masked
 from bertviz_core.analysis.made_from import is_put, say_changed
 from bertviz_core.analysis.naming import find_noun, name_number
 from bertviz_core.analysis.parts import Parts, unwrap
@@ -158,8 +159,12 @@ def _list_uses(trace: Trace, cell: Address) -> Table | None:
     ]
     largest = f", the {card.ROWS} largest" if len(kept) > card.ROWS else ""
     columns = ("token", Title(f"{find_noun(column.path).word} {cell.at[inside]}", factor.kind), "weight", "product")
-    padding = " but padding" if len(kept) < len(tokens) else ""
-    where = f"each token{padding}" if len(tokens) == len(numbers) else f"{name_token(trace.tokens, tokens[0])} alone"
+    but = " but padding" if name_masked(trace) == "padding" else " with mask 1"
+    where = (
+        f"each token{but * (len(kept) < len(tokens))}"
+        if len(tokens) == len(numbers)
+        else f"{name_token(trace.tokens, tokens[0])} alone"
+    )
     return Table(f"What it does at {where}{largest}", columns, rows)
 
 
