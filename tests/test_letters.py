@@ -149,3 +149,29 @@ def test_every_row_of_formulas_says_what_its_letters_mean(rome):
             letters = [write_letter(letter) for letter in explain_letters(view.typeset(step), rome.program)]
             assert [name for name, _ in told[:-1]] == letters and letters, step.address
             assert all(said for _, said in told) and told[-1][0] == "›"
+
+
+@pytest.mark.parametrize(
+    ("tex", "meanings"),
+    [
+        (r"p_i = \frac{e^{x_i}}{\sum_v e^{x_v}}", {("p", "i", ""): "the share of number i"}),
+        (
+            r"p_{i,j} = \sin(i / 10000^{j/d}) \ (j \text{ even})",
+            {("p", "i,j", ""): "component j of the vector at position i", ("i", "", ""): "the position"},
+        ),
+        (
+            r"\begin{aligned} \text{printed:}\ Z_l &= \mathrm{LayerNorm}(X + Z_l^{\mathrm{out}}) \\ "
+            r"\text{meant:}\ \bar{Z}_l &= \mathrm{LayerNorm}(Z_{l-1} + \tilde{Z}_l) \end{aligned}",
+            {
+                ("Z", "", ""): "the tokens’ vectors after layer l",
+                ("Z", "", "out"): "what the feed-forward network of layer l gives",
+                ("Z", "l−1", ""): "those that the layer receives",
+                ("Z̃", "l", ""): "the concatenated heads",
+            },
+        ),
+    ],
+)
+def test_a_letter_is_not_taken_for_one_of_another_formula(programs, tex, meanings):
+    """Such as the pooler's p, or the Z that a softmax divides by."""
+    found = explain_letters(tex, programs["all"])
+    assert {letter: found.get(letter) for letter in meanings} == meanings

@@ -158,9 +158,9 @@ def show_residual(view: View) -> Derived:
             f"{slips.X} and {both[1][layer]}, in the note's own pass",
             RESIDUAL,
             r"\begin{aligned} \text{printed:}\ \bar{Z}_l &= \mathrm{LayerNorm}(X + \tilde{Z}_l) & "
-            r"Z_l &= \mathrm{LayerNorm}(X + Z_l^{out}) \\ "
+            r"Z_l &= \mathrm{LayerNorm}(X + Z_l^{\mathrm{out}}) \\ "
             r"\text{meant:}\ \bar{Z}_l &= \mathrm{LayerNorm}(Z_{l-1} + \tilde{Z}_l) & "
-            r"Z_l &= \mathrm{LayerNorm}(\bar{Z}_l + Z_l^{out}) \end{aligned}",
+            r"Z_l &= \mathrm{LayerNorm}(\bar{Z}_l + Z_l^{\mathrm{out}}) \end{aligned}",
             "The note adds the input embeddings X in both sums of every layer. A residual connection adds what its "
             f"sub-layer reads. {_tell_cosines(layer, found)} X has length {format_number(float(compute_norms(x)))}, "
             f"what is meant in the second sum {format_number(float(lengths['length, second sum'][layer]))}.",
