@@ -159,6 +159,9 @@ def test_every_row_of_formulas_says_what_its_letters_mean(rome):
             r"p_{i,j} = \sin(i / 10000^{j/d}) \ (j \text{ even})",
             {("p", "i,j", ""): "component j of the vector at position i", ("i", "", ""): "the position"},
         ),
+        (r"\cos(X^{(3)}_{t,:}, X^{(3)}_{u,:})", {("t", "", ""): "a token", ("u", "", ""): "another token"}),
+        (r"\cos(X^{(0)}_s, X^{(0)}_t)", {("s", "", ""): "a token", ("t", "", ""): "another token"}),
+        (r"\lVert x \rVert = \sqrt{\sum_j x_j^2}, \quad x = X^{(i)}_{t,:}", {("t", "", ""): "the token"}),
         (
             r"\begin{aligned} \text{printed:}\ Z_l &= \mathrm{LayerNorm}(X + Z_l^{\mathrm{out}}) \\ "
             r"\text{meant:}\ \bar{Z}_l &= \mathrm{LayerNorm}(Z_{l-1} + \tilde{Z}_l) \end{aligned}",

@@ -164,7 +164,7 @@ IN_FORMULAS: Mapping[str, Mapping[str, str]] = {
     },
     "Z = Σ": {"Z": "the sum that makes all probabilities add up to 1", "v": "each entry of the vocabulary"},
     "PaPb": {"a": "one word", "b": "another word", "L": "their logits", "P": "their probabilities"},
-    "‖x‖": {"x": "a token’s vector", "i": "the stage, or a component", "j": "a component"},
+    "‖x‖": {"x": "a token’s vector", "i": "the stage, or a component", "j": "a component", "t": "the token"},
     "cos(wa,wb)": {
         "w_a": "row a of the word embeddings", "w_b": "row b", "a": "the token’s id", "b": "another entry’s id",
     },
@@ -174,6 +174,8 @@ IN_FORMULAS: Mapping[str, Mapping[str, str]] = {
     "cos(x(L": {
         "x": "a vector of the short run", "y": "the same token’s vector of the long one", "L": "the last layer",
     },
+    "cos(Xs": {"s": "a token", "t": "another token"},
+    "cos(Xt": {"t": "a token", "u": "another token"},
     "cos(X(i": {"i": "the stage", "t": "a token", "u": "another token"},
     "cosθ = cos": {"l": "the layer"},
     "PE(pos": {
