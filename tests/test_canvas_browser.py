@@ -85,6 +85,7 @@ def test_whoever_wants_to_write_writes_at_once(app):
     assert app.query["text"] == "A [MASK] day."
 
 
+@pytest.mark.slow
 def test_the_chosen_rows_weights_are_printed_in_it(still, trace):
     open_canvas(still, level="head")
     weights = trace["encoder.layer.2.attention.self.probs[head=0,query=8]"]
@@ -151,6 +152,7 @@ def test_a_link_opens_the_same_view(still):
     assert still.explained == CELL
 
 
+@pytest.mark.slow
 def test_pointing_sends_nothing(app):
     open_canvas(app, level="layer")
     before = app.sent
@@ -253,6 +255,7 @@ def test_a_clicked_component_stays_lit_in_every_stage_until_it_is_let_go_of(app,
     assert lit.count() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pause", [0, seldom(30), 100, seldom(300)])
 def test_escape_twice_closes_the_drawer_and_lets_go_of_the_component(app, pause):
     stage = open_canvas(app, walk="embeddings.LayerNorm[token=3,hidden=5]", component=5)

@@ -158,6 +158,7 @@ def test_the_table_is_one_stop_and_escape_goes_one_step_back(app):
     app.wait_closed()
 
 
+@pytest.mark.slow
 def test_the_foot_gives_what_the_number_was_made_from(app):
     app.open(PAGE, walk=CELL)
     foot = app.drawer.locator(".st-key-drawer-actions")

@@ -114,6 +114,7 @@ IS_ON_TOP = """element => {
 }"""
 
 
+@pytest.mark.slow
 def test_what_is_dim_says_why_to_pointer_and_keyboard(app):
     app.open("layers", text=TEXT)
     dim = app.page.locator(".bv-off")
