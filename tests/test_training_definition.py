@@ -268,7 +268,7 @@ def test_another_program_is_another_training_and_stands_in_the_link():
 @pytest.mark.parametrize("learner", [seldom("small"), "heads"])
 def test_the_largest_gradient_is_explained_whatever_is_trained(name, learner):
     at = press(opened(passes="1", texts="A cat sat.", program=name, learner=learner), "training-step")
-    address = re.search(r'<button data-cell="(.*?)"[^>]*>Largest gradient', texts(at))[1]
+    address = re.search(r'<button data-cell="([^"]*)"[^>]*>Largest gradient', texts(at))[1]
     assert parse(address).made == "update"
     at.query_params["walk"] = address
     at.run()
