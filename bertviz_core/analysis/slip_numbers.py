@@ -77,7 +77,7 @@ def tell_padded(trace: Trace) -> str:
 
 def _measure_padding(spot: Spot) -> Found:
     longest, words = spot.trace.model.config.max_position_embeddings, sum(spot.trace.encoding.mask)
-    yield f"of {longest} columns hold padding on this sentence", longest - words
+    yield f"columns of {longest} that hold padding on this sentence", longest - words
     as_is = f"cosine as the sentence is{tell_padded(spot.trace)}"
     for more, told in ((0, as_is), (longest - len(spot.trace.tokens), f"at {longest} tokens")):
         other = spot.run("forward-pass-note", more)
