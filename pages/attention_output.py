@@ -3,6 +3,7 @@
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.views import attention_output
+from bertviz_core.ui.views.attention_output_heads import show_heads
 from bertviz_core.ui.views.attention_output_taken import show_taken, write_headline
 
 view = open_page(
@@ -11,7 +12,7 @@ view = open_page(
     write_headline,
 )
 show_taken(view)
-attention_output.show_heads(view)
+show_heads(view)
 with fold("values", "**Weighted values** · of the chosen head, component by component, and as a table") as opened:
     if opened:
         attention_output.show_brought(view)

@@ -110,6 +110,31 @@ def test_a_low_window_shows_as_many_rows_as_it_has_room_for_and_the_rest_when_as
         assert app.page.evaluate(ROOM)[2] == 0
 
 
+WALKED = "~".join(
+    f"cls.predictions.{leaf}[token=8,{at}]"
+    for leaf, at in (
+        ("probs", "vocab=2111"),
+        ("decoder", "vocab=2111"),
+        ("transform.LayerNorm", "hidden=164"),
+        ("transform.LayerNorm.normalized", "hidden=164"),
+        ("transform.activation", "hidden=164"),
+    )
+)
+# How far the numbers of the way back end before what is beside them, and they themselves, in pixels.
+CRUMBS = """() => [...document.querySelectorAll('.bv-crumbs code')].map(each => {
+    const button = each.parentElement.getBoundingClientRect(), line = each.closest('.bv-crumbs > span');
+    const edge = line.getBoundingClientRect().right - parseFloat(getComputedStyle(line).paddingRight);
+    const end = Math.min(button.right, edge);
+    return end - each.getBoundingClientRect().right;
+})"""
+
+
+def test_the_numbers_of_the_way_back_are_whole(app):
+    app.open("predictions", walk=WALKED)
+    spare = app.page.evaluate(CRUMBS)
+    assert len(spare) == 2 and min(spare) >= 0
+
+
 PLACES = """() =>
     [...document.querySelectorAll('.st-key-headline, [class*="st-key-panel-"], [data-cell], [class*="st-key-chart-"]')]
     .filter(each => !each.closest('.st-key-drawer')).map(each => {

@@ -27,6 +27,9 @@ from bertviz_core.analysis.feed_forward import (
     sum_contributions,
 )
 from bertviz_core.analysis.walk import sample_function
+from bertviz_core.figures.palette import PALETTES
+from bertviz_core.figures.tints import mix
+from bertviz_core.formula.steps import FFN
 from bertviz_core.sharing.findings import Findings, Found
 from bertviz_core.ui.frame.view import Selection
 from bertviz_core.ui.views.feed_forward import write_headline
@@ -147,16 +150,54 @@ def test_the_direct_path_divides_once_at_every_place(rome):
     assert factors[-1] == pytest.approx(product, rel=1e-6)
 
 
-def test_every_neuron_of_the_table_offers_its_number_before_and_after_the_activation():
+def open_strongest(token):
+    """The page at a token of layer 2: its trace, and all of its HTML."""
     at = AppTest.from_file(str(Path(__file__).parent.parent / "app.py"), default_timeout=60)
-    at.query_params.update({"layer": "2", "token": "3"})
+    at.query_params.update({"layer": "2", "token": str(token)})
     at.run().switch_page("pages/feed_forward.py").run()
     assert not at.exception
-    trace, body = at.session_state["view"].trace, "".join(each.proto.body for each in at.get("html"))
+    return at.session_state["view"].trace, "".join(each.proto.body for each in at.get("html"))
+
+
+def test_every_neuron_of_the_table_offers_its_activation():
+    trace, body = open_strongest(3)
     cells = re.findall(r'<td><button data-cell="([^"]*)">([^<]*)</button></td>', body)
-    assert [cell.split(".")[4].partition("[")[0] for cell, _ in cells] == ["dense", "activation"] * 12
+    assert [cell.split(".")[4].partition("[")[0] for cell, _ in cells] == ["activation"] * 12
     for cell, number in cells:
         assert float(number.replace("\N{MINUS SIGN}", "-")) == pytest.approx(float(trace[cell]), abs=5e-5)
+
+
+def test_every_neuron_of_the_table_has_a_cell_for_each_token_with_its_activation_there():
+    trace, body = open_strongest(3)
+    after = trace["encoder.layer.2.intermediate.activation"]
+    top = measure_neurons(trace, 2, 3).strongest(12)
+    cells = re.findall(
+        r'<i data-cell="([^"]*)"( class="bv-own")? title="(.*?): (\S*)" style="background:(\S*)"></i>', body
+    )
+    places = [(i, at) for i in top for at in range(len(trace.tokens))]
+    assert [cell for cell, *_ in cells] == [
+        f"encoder.layer.2.intermediate.activation[token={at},intermediate={i}]" for i, at in places
+    ]
+    end = np.abs(after[:, top]).max()
+    colors = PALETTES["light"]
+    for (i, at), (_, own, word, number, back) in zip(places, cells, strict=True):
+        assert bool(own) is (at == 3) and unescape(word).endswith(trace.tokens[at])
+        (written,) = find_numbers(number)
+        assert written.tells(float(after[at, i]))
+        ink = colors.cells[FFN] if after[at, i] > 0 else colors.negative
+        assert back == mix(colors.zero, ink, abs(float(after[at, i]) / end))
+    (told,) = re.findall(r">at each token, ±([\d.]+)<", body)
+    assert find_numbers(told)[0].tells(end)
+
+
+def test_of_a_long_text_the_tokens_around_the_chosen_one_have_their_cells():
+    at = AppTest.from_file(str(Path(__file__).parent.parent / "app.py"), default_timeout=60)
+    at.query_params.update({"text": "the cat sat on a mat " * 8 + "[MASK]", "layer": "1", "token": "30"})
+    at.run().switch_page("pages/feed_forward.py").run()
+    assert not at.exception
+    body = next(each.proto.body for each in at.get("html") if 'class="bv-neurons"' in each.proto.body)
+    first = re.findall(r'<i data-cell="[^"]*token=(\d+),', body)[:24]
+    assert first == [str(i) for i in range(18, 42)]
 
 
 def test_the_card_says_what_neurons_that_are_not_active_bring():

@@ -36,7 +36,9 @@ def test_the_first_two_cards_are_seen_whole(chromium, server, page):
         seldom("patch", '[class*="st-key-panel-"]'),
         seldom("compare", '[class*="st-key-panel-"]'),
         ("story", '[class*="st-key-panel-"]'),
-        ("attention", ".bv-below"),  # the entropy of the row, below its steps
+        ("attention", '[class*="st-key-panel-"]'),
+        seldom("attention_output", '[class*="st-key-panel-"]'),
+        seldom("feed_forward", '[class*="st-key-panel-"]'),
         seldom("add_norm", '[class*="st-key-panel-"]'),
     ],
 )

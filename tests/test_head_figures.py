@@ -1,14 +1,16 @@
 """Charts of what a token takes: columns of bars and squares say what the numbers are."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
 from bertviz_core.figures.base import write_spec
+from bertviz_core.figures.head_sums import draw_head_sums
 from bertviz_core.figures.methods import draw_methods
 from bertviz_core.figures.palette import PALETTES
-from bertviz_core.figures.taken import draw_bar_columns, draw_taken_squares
-from tests.test_figures import COLUMNS, SQUARES, WORDS
+from bertviz_core.figures.taken import BarColumn, draw_bar_columns, draw_taken_squares
+from tests.test_figures import COLUMNS, HEAD_SUMS, SQUARES, WORDS
 
 LIGHT = PALETTES["light"]
 
@@ -24,6 +26,25 @@ def test_columns_share_their_rows_and_print_every_number_there_is():
     assert not texts and list(chart.traces[0]["meta"]) == COLUMNS[0].cells and "meta" not in chart.traces[1]
     first, second = (chart.layout[axis]["domain"] for axis in ("xaxis", "xaxis2"))
     assert 0 <= first[0] < first[1] <= second[0] < second[1] <= 1
+
+
+def test_bars_have_a_third_of_what_columns_of_numbers_leave_them():
+    texts = ["< 0.1", "3.16", "2.14", "\N{MINUS SIGN}0.7"]
+    columns = [
+        BarColumn(title, np.full(3, 0.5), [text] * 3, "#000000")
+        for title, text in zip(("weight", "× length", "= taken", "of the sum"), texts, strict=True)
+    ]
+    layout = draw_bar_columns(["a", "b", "c"], columns, LIGHT).layout
+    domains = [layout[f"xaxis{i or ''}"]["domain"] for i in ("", 2, 3, 4)]
+    assert sum(end - start for start, end in domains) > 1 / 3
+
+
+def test_what_each_head_makes_up_has_the_longest_bars_and_a_cell_each():
+    offered = [f"L.share[head={i}]" for i in range(3)]
+    chart = draw_head_sums(replace(HEAD_SUMS, offered=offered), WORDS, [2], LIGHT)
+    (start, end), shares = chart.layout["xaxis4"]["domain"], chart.traces[-1]
+    assert start == 0 and end > 0.25
+    assert shares["name"] == "share" and shares["meta"] == offered
 
 
 def test_a_squares_area_is_the_weight_and_the_filled_area_what_is_taken():

@@ -10,7 +10,7 @@ import bertviz_core as bv
 from bertviz_core.documents import DOCUMENTS
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address, read_address
-from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.ui.views.documents_told import find_cosine, tell
 from bertviz_core.ui.walk import worked_out
 from bertviz_core.ui.walk.card import render_table
@@ -22,6 +22,7 @@ from bertviz_core.ui.walk.worked_out import (
     name_worked_out,
     pick_cosines,
 )
+from bertviz_core.ui.walk.worked_shares import find_share
 from tests.canvas import look
 from tests.test_drawer_cards import add_up
 
@@ -120,6 +121,10 @@ def test_a_zeroed_head_has_no_entropy_and_a_zeroed_vector_no_cosine(bundled):
         "encoder.layer.2.attention.self.probs.norm[head=0,query=8]",
         "encoder.layer.2.attention.self.probs.taken[head=0,query=8]",
         "encoder.layer.2.attention.self.scores.taken[head=0,query=8,key=6]",
+        "encoder.layer.2.attention.output.dense.share[head=3]",
+        "encoder.layer.2.attention.output.dense.share[token=8,head=12]",
+        "encoder.layer.2.attention.output.dense.share[token=99,head=3]",
+        "encoder.layer.2.output.dense.share[token=8,head=3]",
         "encoder.layer.2.attention.output.residual.angle[hidden=8]",
         "encoder.layer.2.attention.output.residual.angle[token=99]",
     ],
@@ -165,6 +170,21 @@ def test_what_a_token_takes_is_its_weight_times_the_length_of_the_value(rome):
     assert listed[0][1:] == [format_number(float(x)) for i in [int(listed[0][0])]
                              for x in (value[i], weight * value[i], (weight * value[i]) ** 2)]  # fmt: skip
     assert add_up(told.card.table)[0] == pytest.approx(told.number**2, abs=1e-3)
+
+
+@pytest.mark.parametrize("head", [11, 2, None])
+def test_the_share_of_a_head_is_the_part_of_what_attention_adds_that_it_makes_up_along_it(rome, head):
+    output = Address("encoder.layer.2.attention.output.dense")
+    told = find(rome, find_share(output.fix(token=8), head))
+    context, weight, bias = (
+        rome[f"encoder.layer.2.attention.{leaf}"].astype(np.float64)
+        for leaf in ("self.context[token=8]", "output.dense.weight", "output.dense.bias")
+    )
+    rows = slice(0, 0) if head is None else slice(32 * head, 32 * head + 32)
+    part, total = bias if head is None else context[rows] @ weight[rows], context @ weight + bias
+    assert told.number == pytest.approx(part @ total / (total @ total), rel=1e-6)
+    assert told.unit == format_percent(told.number) and told.unit in told.card.sentence.text
+    assert add_up(told.card.table)[0] == pytest.approx(told.number, abs=1e-3)
 
 
 @pytest.mark.parametrize("module", ["attention.output", "output"])

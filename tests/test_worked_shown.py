@@ -22,6 +22,7 @@ SHOWN = {
     "encoder.layer.2.output.residual.angle[token=8]": ("add_norm", ROME),
     f"{OUTPUT}.norm[token=8]": ("layers", ROME),
     f"{WEIGHTS}.taken[head=0,query=8,key=6]": ("attention_output", ROME),
+    "encoder.layer.2.attention.output.dense.share[token=8,head=11]": ("attention_output", ROME),
     f"{WEIGHTS}.averaged[query=8,key=6]": ("where_from", ROME),
     f"{WEIGHTS}.rollout[query=8,key=6]": ("where_from", ROME),
     "encoder.layer.5.attention.output.dense.brought[token=8,source=6]": ("where_from", ROME),

@@ -112,10 +112,16 @@ def read_cells(trace: Trace, addresses: Sequence[Address]) -> np.ndarray:
 
 def run_without_cell(trace: Trace, address: Address, cell: Address) -> float | None:
     """A cell's value when one number on the way to it is 0; None for itself and for what cannot be set to 0."""
-    if cell == address or cell.path not in trace.program.by_address:
+    value = None if cell == address else run_without(trace, address, cell)
+    return None if value is None else float(value)
+
+
+def run_without(trace: Trace, address: Address, cell: Address) -> np.ndarray | None:
+    """Numbers in float64 when one on the way to them is 0; None where that cannot be set to 0."""
+    if cell.path not in trace.program.by_address:
         return None
     try:
-        return float(trace.with_changes({cell: 0.0}).recomputed(address))
+        return trace.with_changes({cell: 0.0}).recomputed(address)
     except BertvizError:
         return None
 

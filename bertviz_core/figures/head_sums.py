@@ -18,7 +18,7 @@ from bertviz_core.formula.steps import ATTENTION, VALUE
 
 _ROW, _HEAD = 16, 54  # pixels
 # Of the width that numbers leave:
-_SHARES, _PARTS, _RESULTS, _WEIGHTS = (0.0, 0.17), (0.22, 0.56), (0.61, 0.74), (0.8, 1.0)
+_SHARES, _PARTS, _RESULTS, _WEIGHTS = (0.0, 0.27), (0.31, 0.6), (0.65, 0.76), (0.82, 1.0)
 _BEFORE, _APART = 8, 12  # pixels from numbers to the bars, and between two columns of them
 _DRAWN = 4, 8  # of a head's rows of the matrix, and one in so many columns
 
@@ -29,7 +29,8 @@ class HeadSums:
 
     results: (head, head_dim) what every head gives; weights: (head, head_dim, hidden) its rows of the output matrix;
     parts: (row, hidden); shares: (row,) how much of the sum each makes up; ends: of the scales of results, weights and
-    parts; cells: the addresses of the parts, one a row, with {x} for the component.
+    parts; cells: the addresses of the parts, one a row, with {x} for the component; offered: those of the shares,
+    the heads' and the bias's.
     """
 
     results: np.ndarray
@@ -38,6 +39,7 @@ class HeadSums:
     shares: np.ndarray
     ends: tuple[float, float, float]
     cells: Cells
+    offered: Sequence[str] = ()
 
 
 def draw_head_sums(shown: HeadSums, rows: Sequence[str], marked: Sequence[int], colors: Palette) -> Chart:
@@ -66,7 +68,7 @@ def draw_head_sums(shown: HeadSums, rows: Sequence[str], marked: Sequence[int], 
             _draw_vectors("z", shown.results, shown.ends[0], VALUE, "x", colors),
             _draw_weights(shown.weights, shown.ends[1], colors),
             {**_draw_vectors("adds", shown.parts, shown.ends[2], ATTENTION, "x3", colors), "meta": list(shown.cells)},
-            _draw_shares(shown.shares[:-1], colors),
+            _draw_shares(shown, colors),
         ],
         count * _ROW + _HEAD + 4,
         colors,
@@ -149,8 +151,9 @@ def _draw_weights(weights: np.ndarray, end: float, colors: Palette) -> Spec:
     }
 
 
-def _draw_shares(shares: np.ndarray, colors: Palette) -> Spec:
-    return {
+def _draw_shares(shown: HeadSums, colors: Palette) -> Spec:
+    shares = shown.shares[:-1]
+    drawn = {
         "type": "bar",
         "x": pack(shares),
         "y": list(range(len(shares))),
@@ -160,6 +163,7 @@ def _draw_shares(shares: np.ndarray, colors: Palette) -> Spec:
         "name": "share",
         "hovertemplate": Rich("%{y}<br>share of the sum: <b>%{x:.4g}</b><extra></extra>"),
     }
+    return {**drawn, "meta": list(shown.offered)} if shown.offered else drawn
 
 
 def _draw_tracks(rows: int, colors: Palette) -> list[Spec]:

@@ -30,7 +30,7 @@ ROW = 19  # pixels
 _HEAD = 36  # pixels for the columns' names
 _FOOT = 10  # pixels below the squares
 _APART = 8  # heads whose lengths stand in one line
-_BEFORE, _BARS, _GAP = 6, 17, 8  # pixels of a narrow card: from a number to its bar, of the bars, between columns
+_BEFORE, _BARS, _GAP = 4, 23, 6  # pixels of a narrow card: from a number to its bar, of the bars, between columns
 _SQUARE = 17  # pixels along the side of the largest square
 _HIGH = 0.42  # of a row, that a bar has
 

@@ -147,6 +147,18 @@ def _(scene):
     return Truth(values, "ABOVE")
 
 
+@oracle("the head adds", "no head adds", "head adds most", "no head adds more")
+def _(scene, name):
+    context, weight = scene.own("attention.self.context")[scene.token], scene.own("attention.output.dense.weight")
+    parts = (context[:, None] * weight).reshape(scene.config.num_attention_heads, -1, weight.shape[1]).sum(axis=1)
+    total = parts.sum(axis=0) + scene.own("attention.output.dense.bias")
+    shares = parts @ total / (total @ total or 1.0)
+    most = int(shares.argmax())
+    values = {} if name == "no head adds" else {"share": shares[most], "head": most}
+    relation = {"no head adds": "NONE", "head adds most": "LARGEST", "no head adds more": "HIGHEST"}.get(name, "SAYS")
+    return Truth(values, relation, *(() if relation == "SAYS" else (shares, most)))
+
+
 def _sides(scene):
     says = scene.shown.says
     return [says.get("beside", "bert"), says["document"]]

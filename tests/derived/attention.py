@@ -220,7 +220,7 @@ def head_parts(s: Scene) -> Truth:
             points("share", x=along[:-1]),
         ],
         np.stack(list(drawn.values())),
-        told=[heads],
+        told=[heads, max(along[:heads]), int(np.argmax(along[:heads]))],
         worked=[total[strongest(total)]],
     )
 

@@ -1,5 +1,7 @@
 """The page about the feed-forward network: neurons, what they write, and what that adds up to."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import torch
 from torch.nn import functional
@@ -67,33 +69,47 @@ def curve(s: Scene) -> Truth:
     return Truth(drawn, np.stack([x, y, found["lengths"], found["shares"]], axis=1))
 
 
-def find_answer(s: Scene, neurons: np.ndarray) -> tuple[str, float, list[float]]:
-    """The likeliest answer at the chosen token: the name of its column, and what it is with and without each neuron,
-    set to 0 there; without any where the checkpoint answers nothing."""
+@dataclass(frozen=True)
+class Answer:
+    """The likeliest answer at the chosen token: its probability, that without each neuron, and what it pushes."""
+
+    name: str
+    value: float
+    without: list[float]
+    pushes: list[str]
+
+
+def find_answer(s: Scene, neurons: np.ndarray) -> Answer | None:
+    """The answer with and without each neuron, set to 0 there; none where the checkpoint answers nothing."""
     trace, after = s.trace, f"encoder.layer.{s.layer}.intermediate.activation"
     path = next((path for path in NAMED if path in trace), None)
     if path is None:
-        return "share of sum", 0.0, []
+        return None
     cell = f"{path}[token={s.token}]" if "token" in trace.dims(path) else path
     i = rank_spans(trace, 1)[0].start if path.startswith("qa_outputs") else int(trace[cell].argmax())
-    without = [trace.with_changes({f"{after}[token={s.token},intermediate={j}]": 0.0})[cell][i] for j in neurons]
-    return f"{NAMED[path](s, i)} without it", float(trace[cell][i]), [float(x) for x in without]
+    zeros = [{f"{after}[token={s.token},intermediate={j}]": 0.0} for j in neurons]
+    rows = [trace.with_changes(zero).recomputed(cell) for zero in zeros]
+    moved = [trace.recomputed(cell) - row for row in rows] if path == "cls.predictions.probs" else []
+    pushes = [f"\u2191\xa0{s.word(int(each.argmax()))} \u2193\xa0{s.word(int(each.argmin()))}" for each in moved]
+    return Answer(f"{NAMED[path](s, i)} without it", float(trace[cell][i]), [float(row[i]) for row in rows], pushes)
 
 
 @truth("feed_forward", "The 12 that write most")
 def strongest_neurons(s: Scene) -> Truth:
     found = neurons(s)
     top = found["top"]
-    columns = {
-        "pre-activation": found["before"][top],
-        "activation": found["after"][top],
-        "length written": found["lengths"][top],
-    }
-    name, value, without = find_answer(s, top)
-    columns[name] = 100 * (np.array(without) - value) if without else found["shares"][top]
+    columns = {"activation": found["after"][top], "length written": found["lengths"][top]}
+    answer = find_answer(s, top)
+    last, name = (
+        (found["shares"][top], "share of sum")
+        if answer is None
+        else (100 * (np.array(answer.without) - answer.value), answer.name)
+    )
+    columns[name] = last
+    texts = {"pushes most": answer.pushes} if answer and answer.pushes else {}
     return Truth(
-        told=[12, *([value] if without else [])],
-        tables=[{name: column.tolist() for name, column in columns.items()}],
+        told=[12, *([answer.value] if answer else [])],
+        tables=[{name: column.tolist() for name, column in columns.items()} | texts],
         rows=[str(i) for i in top],
     )
 

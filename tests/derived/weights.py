@@ -111,8 +111,6 @@ def steps(s: Scene, word: str) -> Truth:
         "4 · Softmax\nexp(S) over the sum of all exp(S)": [float(x) for x in row],
     }
     told = [] if "key_token" in s.asked else [s.key, float(row[s.key])]
-    if not s.trace.changes:
-        told.append(softmax([x for x, keep in zip(products, real, strict=True) if keep]).max())
     return Truth(
         told=[*told, *told_of(s, shown)],
         rows=[s.apart[i] for i in shown],

@@ -34,7 +34,7 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.lesson import is_covered
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.frame.words import render_text, show_note
+from bertviz_core.ui.frame.words import render_text
 from bertviz_core.ui.panels import picks, table_html
 from bertviz_core.ui.panels.aligned import Numbers, show_rows
 from bertviz_core.ui.panels.card import Heading, open_card
@@ -48,7 +48,7 @@ from bertviz_core.ui.panels.put import tell_way
 from bertviz_core.ui.panels.said import tell_percent, tell_token
 from bertviz_core.ui.panels.token_lines import show_lines, tell_no_lines
 from bertviz_core.ui.views.attention_row import WHOLE, WINDOW, is_square
-from bertviz_core.ui.views.attention_said import tell_undivided
+from bertviz_core.ui.views.attention_said import name_key, tell_undivided
 from bertviz_core.ui.views.attention_worked import choose_shown, locate, note_shown, read_row, read_word, tell_replaced
 from bertviz_core.ui.walk.worked_out import find_entropy
 
@@ -99,7 +99,7 @@ def show_weights(view: View, key: int) -> None:
     chart, note = draw_difference_chart(view, address, ATTENTION) or _draw_weights(view)
     cell = locate(view, "probs", query=view.chosen.token, key=key)
     with open_step_card(view, address, see, _tell_written(view), worked=cell):
-        drawn, lines = (st.container(key="square"), None) if is_square(view) else st.columns([3, 2], gap="medium")
+        drawn, lines = (st.container(key="square"), None) if is_square(view) else st.columns([13, 7], gap="small")
         with drawn, st.container(gap=None):
             show_chart(chart, str(address), f"{see}: {address}")
             if note := tell_words(view) + note:
@@ -231,14 +231,14 @@ def show_steps(view: View, key: int, reason: str) -> None:
     steps = [view.trace.step(locate(view, name)) for name in rows]
     heading = Heading(
         f"How {word} divides its attention",
-        "step by step",
+        name_key(reason),
         r" \quad ".join(map(view.typeset, steps)),
         steps[-1].source,
     )
     with open_card(view, ATTENTION, heading, locate(view, "probs", query=view.chosen.token)) as tools:
         show_passes(view, lambda one: _show_steps(one, shown, key))
-        st.caption(f"{tell_words(view)}{escape_markdown(reason)}{note_shown(view, shown)}{tell_replaced(view)}".strip())
-        show_note("" if is_covered("headline") else str(tell_undivided(view)))
+        if told := f"{tell_words(view)}{note_shown(view, shown)}{tell_replaced(view)}".strip():
+            st.caption(told)
         with tools:
             show_values(
                 f"steps-{locate(view, 'probs', query=view.chosen.token)}",
@@ -250,8 +250,9 @@ def _show_steps(view: View, shown: list[int], key: int) -> None:
     rows = {name: read_row(view, name) for name in ("products", "scaled", "scores", "probs")}
     first = [shown[i] for i in rank_top(rows["probs"][shown], _LOW_ROWS)]
     show_rows(view.trace, "key", shown, _list_steps(view, shown, rows), key, first)
-    if told := _render_entropy(view):
-        st.html(told)
+    undivided = "" if is_covered("headline") else str(tell_undivided(view))
+    if told := " ".join(filter(None, (_render_entropy(view), render_text(undivided)))):
+        st.html(f'<p class="bv-faint bv-below">{told}</p>')
 
 
 def _render_entropy(view: View) -> str:
@@ -261,10 +262,8 @@ def _render_entropy(view: View) -> str:
     if not are_shares(weights):
         return ""
     bits = format_short(measure_entropy(weights))
-    return (
-        f'<p class="bv-faint bv-below">{render_text("Entropy of the row:")} <button class="bv-number" '
-        f'data-cell="{escape(str(find_entropy(row)))}">{bits} bits</button></p>'
-    )
+    offered = f'<button class="bv-number" data-cell="{escape(str(find_entropy(row)))}">{bits} bits</button>.'
+    return f"{render_text('Entropy of the row:')} {offered}"
 
 
 def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> list[Numbers]:

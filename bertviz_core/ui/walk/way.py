@@ -166,11 +166,11 @@ def is_cell(place: Where, trace: Trace) -> TypeGuard[Address]:
 
 
 def _name_crumb(trace: Trace, place: Where) -> str:
-    """What a cell is called, with its value; what names no cell of the pass as it was written."""
+    """What a cell is called, which gives way, with its value, which does not; what names no cell as it was written."""
     if not is_cell(place, trace):
         return escape(spell_controls(name_worked_out(place) or str(place)))
     written = write_recorded(trace[place].item(), "percent" if place.path.endswith("probs") else "short")
-    return f"{escape(spell_controls(name_crumb(trace, place)))} <code>{escape(written)}</code>"
+    return f"<span>{escape(spell_controls(name_crumb(trace, place)))}</span> <code>{escape(written)}</code>"
 
 
 def _go_forward(trace: Trace, way: tuple[Where, ...], path: str) -> tuple[Where, ...]:

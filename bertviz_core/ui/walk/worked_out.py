@@ -35,6 +35,7 @@ from bertviz_core.ui.walk.worked_lengths import LENGTHS
 from bertviz_core.ui.walk.worked_methods import METHODS
 from bertviz_core.ui.walk.worked_number import NOTE, WorkedOut
 from bertviz_core.ui.walk.worked_parts import PARTS
+from bertviz_core.ui.walk.worked_shares import SHARES
 
 ENTROPY, COSINE, ANGLE = "entropy", "cosine", "angle"  # the last part of their addresses
 ACROSS = "across"  # the same of those that compare with a second pass: see `worked_across`
@@ -345,5 +346,5 @@ def _take_projected(trace: Trace, row: Address, name: str) -> Compared:
     )
 
 
-_MAKERS = {ENTROPY: _work_out_entropy, COSINE: _work_out_cosine, ANGLE: _work_out_angle, **LENGTHS, **FLOW}
+_MAKERS = {ENTROPY: _work_out_entropy, COSINE: _work_out_cosine, ANGLE: _work_out_angle, **LENGTHS, **FLOW, **SHARES}
 _OF_PARTS = {**PARTS, **COMPONENTS, **METHODS}
