@@ -116,8 +116,6 @@ WALKED = "~".join(
         ("probs", "vocab=2111"),
         ("decoder", "vocab=2111"),
         ("transform.LayerNorm", "hidden=164"),
-        ("transform.LayerNorm.normalized", "hidden=164"),
-        ("transform.activation", "hidden=164"),
     )
 )
 # How far the numbers of the way back end before what is beside them, and they themselves, in pixels.
