@@ -184,6 +184,7 @@ def test_the_message_is_small(inputs, name, most):
     assert len(json.dumps(draw(look(inputs[name]), component=200))) <= most
 
 
+@pytest.mark.rare
 @pytest.mark.xdist_group("base_sized")
 def test_the_message_of_512_tokens_of_bert_base_is_small(base_sized):
     trace = bv.run(bv.load_model(base_sized), "a " * 510)

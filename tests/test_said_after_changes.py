@@ -201,20 +201,6 @@ def test_what_a_change_makes_untrue_is_not_said(name):
         assert not_said not in after and not_said in before
 
 
-@pytest.mark.parametrize(
-    ("changes", "place", "masked"),
-    [
-        ({}, {"pad": "16"}, "padding is"),
-        ({"attention_mask[token=2]": 0}, {}, "tokens with mask 0 are"),
-        ({"attention_mask[token=2]": 0}, {"pad": "16"}, "tokens with mask 0 are"),
-    ],
-)
-def test_a_word_that_a_change_masks_out_is_not_called_padding(changes, place, masked):
-    said = read_all(opened("attention", changes, text=SNOW, layer="3", head="7", token="5", **place))
-    assert f"{masked} masked out" in said and f"{masked[0].upper()}{masked[1:]} left out." in said
-    assert ("adding is" in said) == (masked == "padding is")
-
-
 @pytest.mark.parametrize(("text", "numbers"), [("old " * 12, True), ("old " * 13, False)])
 def test_cosines_are_said_to_be_numbers_where_there_is_room_for_them(text, numbers):
     at = opened("layers", {}, text, token="3")
