@@ -12,7 +12,7 @@ view = open_page(
     "a softmax.",
     attention.write_headline,
 )
-key, reason = attention.choose_key(view)
+key, which = attention.choose_key(view)
 count = len(view.trace.tokens)
 if view.trace.model.config.num_attention_heads > 1:
     weights, heads = st.columns([1 if attention_row.is_square(view) else 2, 1], gap="small")
@@ -26,7 +26,7 @@ else:
     attention.show_weights(view, key)
     attention_row.show_row(view)
     attention.show_overview(view)
-attention.show_steps(view, key, reason)
+attention.show_steps(view, key, which)
 with fold("product", "**One product taken apart** · query and key, component by component") as opened:
     if opened:
         attention_worked.show_pair(view, key)

@@ -1,6 +1,6 @@
 """Where a page opens: the token, head, key, neuron, component and layer at which there is something to see.
 
-Each rule gives a place and, in `reason`, the sentence that says why it is this one.
+Each rule gives a place and, in `reason`, the sentence that says why it is this one; of a key the headline says why.
 """
 
 from __future__ import annotations
@@ -28,8 +28,6 @@ FIRST_MASK, LAST_WORD, NO_WORD = "the first masked token", "the last word; no to
 FAR = "on a token that is neither special, nor itself, nor next to it"
 OTHER = "on another token"  # where no token is far
 ITSELF = "on itself"  # where there is no other token
-WORD = "on a token that is neither special nor itself"
-ANY = "on any token, as no word has an even share"
 _ROUNDING = 1e-5  # of an even share in single precision
 _VECTORS = {
     "embeddings.sum": "the sum of the embeddings",
@@ -132,28 +130,19 @@ def find_other_words(trace: Trace, token: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class OpenKey:
-    """The key that a page opens at. weight: the token's attention weight on it; rule: what it had to be, WORD or ANY.
+    """The key that a page opens at.
 
-    name: the token's, key_text: the key's own; alone: whether no other such weight is as large or written alike;
-    nowhere: whether all weights are 0.
+    key_text: its own; weight: the token's attention weight on it; word: whether it was chosen among words alone.
     """
 
     key: int
     key_text: str
-    name: str
     weight: float
-    rule: str
-    alone: bool
-    nowhere: bool
+    word: bool
 
     @property
-    def reason(self) -> str:
-        if self.nowhere:
-            return f"“{self.key_text}” at position {self.key} is shown: all attention weights of {self.name} are 0."
-        shown = f"“{self.key_text}” at position {self.key} is shown, with {format_percent(self.weight)}:"
-        if self.alone:
-            return f"{shown} the largest attention weight of {self.name} {self.rule}."
-        return f"{shown} no attention weight of {self.name} is larger {self.rule}."
+    def shown(self) -> str:
+        return f"“{self.key_text}” at position {self.key} is shown, with {format_percent(self.weight)}"
 
 
 def open_key(trace: Trace, layer: int, head: int, token: int) -> OpenKey:
@@ -165,11 +154,9 @@ def open_key(trace: Trace, layer: int, head: int, token: int) -> OpenKey:
     row = trace[ATTENTION_WEIGHTS.in_layer(layer).fix(head=head, query=token)]
     others = find_other_words(trace, token)
     enough = float(row[others].max(initial=-1.0)) * sum(trace.encoding.mask) > 1 - _ROUNDING
-    asked, rule = (others, WORD) if enough else (np.array(list_counted(trace)), ANY)
-    best = int(row[asked].argmax())
-    key, alone = int(asked[best]), stands_out(row[asked], best, format_percent)
-    name = name_token(trace.tokens, token)
-    return OpenKey(key, trace.tokens[key], name, float(row[key]), rule, alone, not row.any())
+    asked = others if enough else np.array(list_counted(trace))
+    key = int(asked[int(row[asked].argmax())])
+    return OpenKey(key, trace.tokens[key], float(row[key]), enough)
 
 
 @dataclass(frozen=True)

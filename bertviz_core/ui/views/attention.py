@@ -84,12 +84,12 @@ def write_headline(view: View) -> Said:
 
 
 def choose_key(view: View) -> tuple[int, str]:
-    """The key token that is worked out, and why it is this one, where a rule chose it."""
+    """The key token that is worked out, and that it is this one, where a rule chose it."""
     named = read_index(KEY_TOKEN, len(view.trace.tokens), "input", [])
     if named is not None:
         return named, ""
     opened = open_key(view.trace, view.chosen.layer, view.chosen.head, view.chosen.token)
-    return opened.key, f"Key {opened.reason} "
+    return opened.key, f"Key {opened.shown}"
 
 
 def show_weights(view: View, key: int) -> None:
@@ -224,14 +224,14 @@ def _draw_overview(view: View) -> Chart:
     return chart.offer(picks.pick_placed(address))
 
 
-def show_steps(view: View, key: int, reason: str) -> None:
+def show_steps(view: View, key: int, which: str) -> None:
     """The chosen query's row from dot product to attention weight; a click on a key's name works that one out."""
     shown, word = choose_shown(view, key), read_word(view)
     rows = {name: read_row(view, name) for name in ("products", "scaled", "scores", "probs")}
     steps = [view.trace.step(locate(view, name)) for name in rows]
     heading = Heading(
         f"How {word} divides its attention",
-        name_key(reason),
+        name_key(which),
         r" \quad ".join(map(view.typeset, steps)),
         steps[-1].source,
     )

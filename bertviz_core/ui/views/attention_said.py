@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
@@ -12,12 +10,10 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.said import tell_percent, tell_token
 from bertviz_core.ui.views.attention_worked import read_row
 
-_WHY = re.compile(r"(?<=%|n): ")  # before what says why a key is shown
 
-
-def name_key(reason: str) -> str:
-    """Which key is worked out, where a rule chose it; the headline says why."""
-    return "step by step" if is_covered("headline") or not reason else _WHY.split(reason)[0].strip()
+def name_key(shown: str) -> str:
+    """Which key is worked out. shown: the same where a rule chose it; the headline says why."""
+    return "step by step" if is_covered("headline") or not shown else shown
 
 
 def tell_undivided(view: View) -> Said:
