@@ -5,7 +5,8 @@ from bertviz_core.ui.views import where_from
 
 view = open_page(
     "where_from",
-    "Left: what each token carried; with what came from no token it adds up. Right: what the answer is with it hidden.",
+    "Left: what each token carried; with what came from none, such as biases, it adds up. Right: what the answer is "
+    "with it hidden.",
     where_from.write_headline,
 )
 where_from.show(view)

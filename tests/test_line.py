@@ -209,6 +209,17 @@ def test_who_has_taken_much_has_a_turn_while_nobody_else_has_any():
     assert line.begun["greedy 2"].wait(60)
 
 
+def test_who_cannot_be_told_how_many_turns_it_has_stands_in_nobodys_way():
+    known = {}
+    line = line_module.Line(1, 9, lambda _: nullcontext(), lambda: "ann", known.__getitem__)
+    with pytest.raises(KeyError), line.turn():
+        pytest.fail("a turn")
+    known["ann"] = 1
+    with line.turn():
+        assert not line._waiting
+    assert line.is_idle
+
+
 def test_who_stays_away_saves_up_no_turns():
     line = Visitors(1)
     for i in range(3):

@@ -144,9 +144,9 @@ class Line:
             return self._busy + numbers.index(number) if number in numbers else 0
 
     def _wait(self, number: int, costly: bool) -> None:
-        place = self._queue(number, costly)
-        entered = self._enter(place, 0.0)
+        place, entered = self._queue(number, costly), False
         try:
+            entered = self._enter(place, 0.0)
             while not entered:
                 before = self._count_before(number)
                 with self._show(before):
