@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.sharing.line import Line
 from bertviz_core.sharing.memory import SETTING, read_budget
 from bertviz_core.ui.frame import budget as budget_module
-from bertviz_core.ui.frame import fair, ready, resources, streamlit_inside
+from bertviz_core.ui.frame import fair, ready, streamlit_inside
 from bertviz_core.ui.frame.budget import ALL_NAMELESS, ALONE_S, ONE, RUN_S, Budget
 from bertviz_core.ui.frame.fair import count_places
 from bertviz_core.ui.frame.visitor import COOKIE, NOBODY, read_visitor
@@ -62,22 +62,6 @@ def test_who_is_alone_may_take_all(budget, clock):
     clock.now += ALONE_S + 1
     budget.charge("ann", 1.0)
     assert budget.count_wait("ann") == 0
-
-
-def test_the_nameless_let_others_go_first_once_they_have_taken_much(budget, clock, monkeypatch):
-    monkeypatch.setattr(resources, "get_budget", lambda: budget)
-    budget.charge("ann", ONE.room)
-    budget.charge(NOBODY, 0.75 * ALL_NAMELESS.room - RUN_S)
-    count = lambda: (resources._count_runs(NOBODY), resources._count_runs("ann"))  # noqa: E731
-    assert count() == (2, 2)
-    budget.charge(NOBODY, 0.1)
-    assert count() == (0, 2)
-    clock.now += 0.2 / ALL_NAMELESS.rate
-    assert count() == (2, 2)
-    budget.charge(NOBODY, ALL_NAMELESS.room)
-    assert count() == (0, 2)
-    clock.now += ALONE_S + 0.1
-    assert count() == (2, 2), "nobody else is there"
 
 
 def test_the_nameless_have_more_together(budget):

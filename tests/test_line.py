@@ -184,7 +184,7 @@ def test_visitors_take_turns_and_each_ones_own_are_served_as_they_came():
 
 
 def test_one_visitor_has_a_part_of_the_turns_and_others_pass_who_has_it():
-    line = Visitors(4, each=lambda _: 2)
+    line = Visitors(4, each=2)
     for name in ("ann 1", "ann 2", "ann 3", "ann 4", "bob 1"):
         line.come(name)
     assert line.at_work() == {"ann 1", "ann 2", "bob 1"}
@@ -297,7 +297,7 @@ def test_a_page_says_how_many_are_before_it_and_goes_on_by_itself(monkeypatch, w
 
 
 def test_however_many_come_from_one_place_others_have_a_turn_at_once():
-    visitors = Visitors(4, each=lambda _: 2)
+    visitors = Visitors(4, each=2)
     crowd = [f"{name}@there 1" for name in "abcdefgh"]
     for name in crowd:
         visitors.come(name)
@@ -311,7 +311,7 @@ def test_however_many_come_from_one_place_others_have_a_turn_at_once():
 
 
 def test_places_take_turns_however_many_visitors_there_are_in_each():
-    visitors = Visitors(4, each=lambda _: 2)
+    visitors = Visitors(4, each=2)
     crowd = [f"{name}@there 1" for name in "abcdef"]
     for name in crowd:
         visitors.come(name)

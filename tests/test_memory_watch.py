@@ -165,7 +165,7 @@ def test_a_page_of_a_stored_sentence_goes_on_while_a_new_sentence_is_refused(gau
 def test_a_visitor_for_whom_there_is_no_room_reads_so(monkeypatch, gauge):
     monkeypatch.setenv(SETTING, "1000")
     most = Budget(1000 * MB).bounds.visits
-    here = SimpleNamespace(dismiss=lambda visitor, session: dismissed.append(session), has_taken_much=lambda _: False)
+    here = SimpleNamespace(dismiss=lambda visitor, session: dismissed.append(session))
     dismissed = []
     here.list_admitted = lambda: ["some"] * (most + 1)
     monkeypatch.setattr(resources, "get_budget", lambda: here)
@@ -183,7 +183,7 @@ def test_a_visitor_for_whom_there_is_no_room_reads_so(monkeypatch, gauge):
 def test_one_address_does_not_take_the_room_of_all(monkeypatch, gauge):
     monkeypatch.setenv(SETTING, "1000")
     most = Budget(1000 * MB).bounds.visits
-    here = SimpleNamespace(dismiss=lambda visitor, session: None, has_taken_much=lambda _: False)
+    here = SimpleNamespace(dismiss=lambda visitor, session: None)
     here.list_admitted = lambda: ["a stranger's"] * (most * 3 // 4) + ["mine"]
     monkeypatch.setattr(resources, "get_budget", lambda: here)
     monkeypatch.setattr(resources, "read_network", lambda session="": "192.0.2.7")

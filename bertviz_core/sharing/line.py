@@ -49,12 +49,12 @@ class _Mine(threading.local):
 class Line:
     """Turns for `at_once` at a time: first come, first served for one visitor; visitors take turns, places before them.
 
-    longest: so many wait at most; who: the visitor that the calling thread works for; each: how many turns a visitor
-    has at a time, by the visitor; 0: one, while nobody has any; all where nothing is given; near: where that visitor
-    comes from, "" where nobody says: whoever comes from where fewer have a turn is before others, and all from one
-    place leave a turn and a quarter of the line to others, however many visitors they say that they are. A quarter of
-    the turns at most, and one at least, are for costly work at any time: what takes long keeps others from a part of
-    the turns only.
+    longest: so many wait at most; who: the visitor that the calling thread works for; each: how many turns one visitor
+    has at a time, all without a number; near: where that visitor comes from, "" where nobody says: whoever comes from
+    where fewer have a turn is before others, and all from one place leave a turn and a quarter of the line to others,
+    however many visitors they say that they are. A quarter of the
+    turns at most, and one at least, are for costly work at any time: what takes long keeps others from a part of the
+    turns only.
     """
 
     def __init__(
@@ -63,11 +63,11 @@ class Line:
         longest: int,
         show: Show,
         who: Callable[[], str] = _nobody,
-        each: Callable[[str], int] | None = None,
+        each: int | None = None,
         near: Callable[[], str] = _nobody,
     ) -> None:
         self._at_once, self._longest, self._show, self._who, self._near = at_once, longest, show, who, near
-        self._each = (lambda _: at_once) if each is None else each
+        self._each = at_once if each is None else each
         self._lane = max(1, at_once // _LANE)
         self._numbers = itertools.count()
         self._waiting: list[_Place] = []  # in the order in which they are served
@@ -144,9 +144,9 @@ class Line:
             return self._busy + numbers.index(number) if number in numbers else 0
 
     def _wait(self, number: int, costly: bool) -> None:
-        place, entered = self._queue(number, costly), False
+        place = self._queue(number, costly)
+        entered = self._enter(place, 0.0)
         try:
-            entered = self._enter(place, 0.0)
             while not entered:
                 before = self._count_before(number)
                 with self._show(before):
@@ -195,8 +195,7 @@ class Line:
         """Whether its visitor has not all turns that one may have, nor all from there theirs; nor, where it waits for
         the lane, that is full.
         """
-        held, each = self._held[place.who], self._each(place.who)
-        room = (held < each if each else not self._busy) and not (place.costly and self._costly >= self._lane)
+        room = self._held[place.who] < self._each and not (place.costly and self._costly >= self._lane)
         return room and (not place.near or self._held_near[place.near] < max(1, self._at_once - 1))
 
     def _enter(self, place: _Place, seconds: float) -> bool:

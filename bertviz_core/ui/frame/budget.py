@@ -13,7 +13,6 @@ from bertviz_core.ui.frame.streamlit_inside import is_connected
 from bertviz_core.ui.frame.visitor import NOBODY
 
 ALONE_S = 10.0  # after the last run of anybody else a visitor is alone, and may take all
-_MUCH = 0.75  # of its room is taken by who lets others go first
 _BURST_S = 2.0  # for so long a visitor may ask for runs as fast as a socket may, after a rest
 _SAID_BURST_S = 5.0  # for so long it may say more, after a rest
 _KNOWN = 1_000  # accounts that are kept; of more, those that owe nothing are forgotten
@@ -112,14 +111,11 @@ class Budget:
 
     def count_wait(self, visitor: str) -> float:
         """Seconds until this visitor may run something again; 0 while nobody else is there to be kept waiting."""
-        if self._is_alone(visitor):
+        last = self._last if self._last[0] != visitor else self._other
+        if self._clock() - last[1] > ALONE_S:
             return 0.0
         allowed = find_allowance(visitor)
         return max(0.0, (self._count_owed(visitor) - allowed.room) / allowed.rate)
-
-    def has_taken_much(self, visitor: str) -> bool:
-        """Whether a visitor will soon have to wait: most of its room is taken, and others are there."""
-        return not self._is_alone(visitor) and self._count_owed(visitor) > _MUCH * find_allowance(visitor).room
 
     @contextmanager
     def wait(self, session: str) -> Generator[None]:
@@ -137,10 +133,6 @@ class Budget:
     def is_over(self, visitor: str, session: str) -> bool:
         """Whether what this session asks for is answered slowly, as its visitor has taken too much."""
         return session in self._refused or self.count_wait(visitor) > 0
-
-    def _is_alone(self, visitor: str) -> bool:
-        last = self._last if self._last[0] != visitor else self._other
-        return self._clock() - last[1] > ALONE_S
 
     def _count_owed(self, visitor: str) -> float:
         account = self._find(visitor)

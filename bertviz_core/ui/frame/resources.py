@@ -30,7 +30,7 @@ from bertviz_core.ui.frame.budget import get_budget
 from bertviz_core.ui.frame.keys import VIEW, Key
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.streamlit_inside import end_if_superseded, is_connected, is_served, read_session
-from bertviz_core.ui.frame.visitor import NOBODY, read_network, read_visitor
+from bertviz_core.ui.frame.visitor import read_network, read_visitor
 
 T = TypeVar("T")
 OFFERED = (BUNDLED, "google-bert/bert-base-uncased")
@@ -205,15 +205,7 @@ def get_watch() -> Watch:
 @st.cache_resource(show_spinner=False)
 def get_line() -> Line:
     """The runs of pages, of which some are at work and the others wait, and say so."""
-    return Line(_RUNS_AT_ONCE, _LONGEST_LINE, _show_line, read_visitor, _count_runs, read_network)
-
-
-def _count_runs(visitor: str) -> int:
-    """How many pages of a visitor's are run at once; 0: one, while nothing else is run.
-
-    All without a name together, once they have taken much, let all others go first.
-    """
-    return 0 if visitor == NOBODY and get_budget().has_taken_much(visitor) else _RUNS_OF_ONE
+    return Line(_RUNS_AT_ONCE, _LONGEST_LINE, _show_line, read_visitor, _RUNS_OF_ONE, read_network)
 
 
 @contextmanager
