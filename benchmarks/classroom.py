@@ -11,7 +11,8 @@ browsers.
 server again and again, in turn by SIGKILL and SIGTERM, and starts it anew: who comes back by URL must see what was
 there. --churn has every user leave after a few choices, and another one come: prints the memory as it goes on, and how
 much it grew from the second quarter of the time to the last. --app, a folder or a commit, may be given more than once:
-then the rows of all take turns; with @2 behind its name it is served by `python -m deploy`, two processes behind nginx.
+then the rows of all take turns, and the users open only those pages that all of them have; with @2 behind its name it
+is served by `python -m deploy`, two processes behind nginx.
 --url has the users visit a server that runs already, whose processes --pid names. --dear SHARE: so many of the users,
 the same ones each time, open no other pages than those where passes are worked out beside the page: Where from, Patch,
 Compare.
@@ -38,6 +39,7 @@ from served import ROOT, Server, checked_out, cpu_ms, list_family, measure_memor
 from users import THINK_S, Tally, User
 
 CHOICES_OF_A_VISIT = 5  # under churn
+_FIRST = "overview"  # the page that has no name in its URL
 DEAR = ("where_from", "patch", "compare")
 _LOOK_S = 1.0  # between two looks at the memory
 _SAY_S = 30.0  # between two lines about it, under churn
@@ -52,7 +54,8 @@ _HEAD = (
 @dataclass(frozen=True)
 class Plan:
     """What the users of a row do. cold: they come to a server that has drawn nothing yet, in the same moment; dear: the
-    share of those who open only the pages where passes are worked out beside the page."""
+    share of those who open only the pages where passes are worked out beside the page; pages: what the others open, all
+    where none are named."""
 
     users: int
     seconds: float
@@ -63,10 +66,11 @@ class Plan:
     disturbed: bool = False
     seed: int = 0
     dear: float = 0.0
+    pages: tuple[str, ...] = ()
 
     def choose_pages(self, user: int) -> tuple[str, ...]:
         """The only pages of one of the users; those of dear pages are spread evenly among all."""
-        return DEAR if int((user + 1) * self.dear) > int(user * self.dear) else ()
+        return DEAR if int((user + 1) * self.dear) > int(user * self.dear) else self.pages
 
 
 @dataclass
@@ -258,6 +262,14 @@ def find_app(named: str, stack: ExitStack) -> App:
     return App(f"{Path(place).resolve().name}@{processes}".rstrip("@"), folder, int(processes or 0))
 
 
+def list_common(apps: Sequence[App]) -> tuple[str, ...]:
+    """The pages that all of several apps have, by their names in URLs; of one app none are named, and all are open."""
+    if len(apps) < 2:
+        return ()
+    common = set.intersection(*({path.stem for path in app.folder.glob("pages/*.py")} for app in apps))
+    return tuple(sorted("" if name == _FIRST else name for name in common))
+
+
 def print_growth(row: Row) -> None:
     before, growth = find_growth(row.memory)
     print(
@@ -291,6 +303,7 @@ def main() -> None:
     print(_HEAD)
     with ExitStack() as stack:
         apps = [find_app(name, stack) for name in asked.app or [str(ROOT)]]
+        pages = list_common(apps)
         for seed in range(asked.cold or asked.rounds):
             for users in asked.users:
                 plan = Plan(
@@ -303,6 +316,7 @@ def main() -> None:
                     asked.disturbed,
                     seed,
                     asked.dear,
+                    pages,
                 )
                 if asked.url:
                     row = asyncio.run(hold_class(Outside(asked.url, asked.pid), plan))

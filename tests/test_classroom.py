@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import users
-from classroom import DEAR, Outside, Plan, Tally, find_growth, find_percentile, hold_class
+from classroom import DEAR, App, Outside, Plan, Tally, find_growth, find_percentile, hold_class, list_common
+from served import ROOT
 from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -177,3 +178,16 @@ def test_a_share_of_a_class_opens_the_dear_pages_alone_and_always_the_same_users
     user._talk.open_menu = lambda: b""
     gone = {user._go() or user._going[0] for _ in range(60)}
     assert gone == set(DEAR)
+
+
+def test_apps_that_take_turns_are_visited_on_the_pages_that_all_have(tmp_path):
+    for name, pages in (("old", ("overview", "heads", "gone")), ("new", ("overview", "heads", "patch"))):
+        for page in pages:
+            file = tmp_path / name / "pages" / f"{page}.py"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch()
+    old, new = (App(name, tmp_path / name, 0) for name in ("old", "new"))
+    assert list_common([old, new]) == ("", "heads") and list_common([new]) == ()
+    assert Plan(2, 1.0, pages=("", "heads"), dear=0.5).choose_pages(0) == ("", "heads")
+    here = App("here", ROOT, 0)
+    assert set(list_common([here, here])) == {"" if info is site.PAGES[0] else info.name for info in site.PAGES}
