@@ -185,16 +185,33 @@ def test_visitors_take_turns_and_each_ones_own_are_served_as_they_came():
 
 def test_one_visitor_has_a_part_of_the_turns_and_others_pass_who_has_it():
     line = Visitors(4, each=2)
-    for name in ("ann 1", "ann 2", "ann 3", "ann 4", "bob 1"):
+    for name in ("bob 1", "ann 1", "ann 2", "ann 3", "ann 4", "cid 1"):
         line.come(name)
-    assert line.at_work() == {"ann 1", "ann 2", "bob 1"}
-    line.leave("ann 2", "ann 3", "bob 1")
-    assert line.begun["ann 4"].wait(60) and line.at_work() == {"ann 1", "ann 4"}
+    assert line.at_work() == {"bob 1", "ann 1", "ann 2", "cid 1"}
+    line.leave("ann 2", "ann 3", "cid 1")
+    assert line.begun["ann 4"].wait(60) and line.at_work() == {"bob 1", "ann 1", "ann 4"}
     line.leave("ann 1", "ann 4")
-    wait_until(lambda: not line.line._busy)
+    wait_until(lambda: line.line._busy == 1)
     for name in ("ann 5", "ann 6"):  # what was given back can be had again
         line.come(name)
-    assert line.at_work() == {"ann 5", "ann 6"}
+    assert line.at_work() == {"bob 1", "ann 5", "ann 6"}
+    line.leave("bob 1", "ann 5", "ann 6")
+
+
+def test_who_is_alone_has_all_turns_but_one_and_others_come_first_as_soon_as_they_are_there():
+    line = Visitors(3, each=1)
+    for name in ("ann 1", "ann 2", "ann 3", "ann 4"):
+        line.come(name)
+    assert line.at_work() == {"ann 1", "ann 2"}
+    line.come("bob 1")
+    assert line.at_work() == {"ann 1", "ann 2", "bob 1"}, "who comes has a turn at once"
+    line.leave("ann 1", "ann 2")
+    assert line.begun["ann 3"].wait(60) and line.at_work() == {"ann 3", "bob 1"}
+    line.leave("bob 1")
+    assert line.begun["ann 4"].wait(60) and line.at_work() == {"ann 3", "ann 4"}
+    line.leave("ann 3", "ann 4")
+    wait_until(lambda: line.line.is_idle)
+    assert not +line.line._lined and not +line.line._held
 
 
 def test_who_stays_away_saves_up_no_turns():

@@ -50,11 +50,11 @@ class Line:
     """Turns for `at_once` at a time: first come, first served for one visitor; visitors take turns, places before them.
 
     longest: so many wait at most; who: the visitor that the calling thread works for; each: how many turns one visitor
-    has at a time, all without a number; near: where that visitor comes from, "" where nobody says: whoever comes from
-    where fewer have a turn is before others, and all from one place leave a turn and a quarter of the line to others,
-    however many visitors they say that they are. A quarter of the
-    turns at most, and one at least, are for costly work at any time: what takes long keeps others from a part of the
-    turns only.
+    has at a time beside others, all without a number; who is alone may have all but one of the turns. near: where that
+    visitor comes from, "" where nobody says: whoever comes from where fewer have a turn is before others, and all from
+    one place leave a turn and a quarter of the line to others, however many visitors they say that they are. A quarter
+    of the turns at most, and one at least, are for costly work at any time: what takes long keeps others from a part of
+    the turns only.
     """
 
     def __init__(
@@ -74,6 +74,7 @@ class Line:
         self._busy = self._costly = 0
         self._held = Counter[str]()  # turns that each visitor has
         self._held_near = Counter[str]()  # and all from one place
+        self._lined = Counter[str]()  # places in which each visitor waits
         self._round, self._next = 0, dict[str, int]()  # that of the last turn begun; each visitor's next one
         self._mine = _Mine()
         self._changed = threading.RLock()
@@ -171,11 +172,13 @@ class Line:
                 self._next = {name: after for name, after in self._next.items() if after > self._round}
             self._next[who] = place.round + 1
             insort(self._waiting, place)
+            self._lined[who] += 1
             self._bells[number] = threading.Condition(self._changed)
             return place
 
     def _remove(self, place: _Place) -> None:
         self._waiting.remove(place)
+        self._lined -= Counter({place.who: 1})  # one who waits no more is forgotten
         del self._bells[place.number]
 
     def _ring(self) -> None:
@@ -195,8 +198,13 @@ class Line:
         """Whether its visitor has not all turns that one may have, nor all from there theirs; nor, where it waits for
         the lane, that is full.
         """
-        room = self._held[place.who] < self._each and not (place.costly and self._costly >= self._lane)
+        most = max(self._each, self._at_once - 1) if self._is_alone(place.who) else self._each
+        room = self._held[place.who] < most and not (place.costly and self._costly >= self._lane)
         return room and (not place.near or self._held_near[place.near] < max(1, self._at_once - 1))
+
+    def _is_alone(self, who: str) -> bool:
+        """Whether nobody but this visitor has a turn, or waits for one."""
+        return self._held[who] == self._busy and self._lined[who] == len(self._waiting)
 
     def _enter(self, place: _Place, seconds: float) -> bool:
         """Begin the turn, if it comes within this time."""

@@ -34,8 +34,8 @@ from bertviz_core.ui.frame.visitor import read_network, read_visitor
 
 T = TypeVar("T")
 OFFERED = (BUNDLED, "google-bert/bert-base-uncased")
-_RUNS_AT_ONCE = 4  # of pages: all share one interpreter, so that more at once would only keep one another waiting
-_RUNS_OF_ONE = 2  # visitor, of these
+_RUNS_AT_ONCE = 3  # of pages: all share one interpreter, so that more at once would only keep one another waiting
+_RUNS_OF_ONE = 1  # visitor, of these, while others are there
 _LONGEST_LINE = 256  # runs that wait at most
 OWN = "yours, "  # how the names of models begin that a session has trained itself
 UNTRAINED = f"{OWN}untrained"
