@@ -71,6 +71,7 @@ class Conversation:
     _screen: dict[tuple[int, ...], Seen] = field(default_factory=dict)
     _states: dict[str, WidgetState] = field(default_factory=dict)
     _drawn: set[str] = field(default_factory=set)  # the widgets of the last whole run, by id
+    _parts: dict[str, str] = field(default_factory=dict)  # of the page, which runs by itself where a widget changes
     _kept: dict[str, tuple[int, ForwardMsg]] = field(default_factory=dict)  # by hash: the run that had it last
     _runs: int = 0
     _kept_for: int = 0  # runs for which a message is kept that may be told by its hash alone; the server says it
@@ -105,18 +106,18 @@ class Conversation:
         """Choose from a menu."""
         name, _ = self.menus[label]
         self._states[name] = WidgetState(id=name, string_value=option)
-        return self._ask()
+        return self._ask(self._parts[name])
 
     def type(self, label: str, text: str) -> bytes:
         """Fill in a field."""
         name = self.fields[label]
         self._states[name] = WidgetState(id=name, string_value=text)
-        return self._ask()
+        return self._ask(self._parts[name])
 
     def turn_fold(self, name: str, opened: bool) -> bytes:
         """Open a fold, or close it."""
         self._states[name] = WidgetState(id=name, bool_value=opened)
-        return self._ask()
+        return self._ask(self._parts[name])
 
     def press(self, label: str) -> bytes:
         """Press a button."""
@@ -213,6 +214,7 @@ class Conversation:
             block = said.delta.add_block
             self.folds += [block.expandable.id] if block.expandable.id else []
             self._drawn.add(block.expandable.id)
+            self._parts[block.expandable.id] = said.delta.fragment_id
             if block.popover.id:
                 self.popovers[block.popover.label] = block.popover.id, said.delta.fragment_id
         if said.delta.HasField("new_element"):
@@ -226,11 +228,13 @@ class Conversation:
         match element.WhichOneof("type"):
             case "selectbox":
                 menu = element.selectbox
+                self._parts[menu.id] = part
                 self.menus[menu.label] = menu.id, tuple(menu.options)
                 shown = menu.raw_value if menu.set_value else "".join(menu.options[menu.default : menu.default + 1])
                 self._fill(menu.id, shown, menu.set_value)
             case "text_input":
                 typed = element.text_input
+                self._parts[typed.id] = part
                 self.fields[typed.label] = typed.id
                 self._fill(typed.id, typed.value if typed.set_value else typed.default, typed.set_value)
             case "button":

@@ -83,6 +83,28 @@ def test_a_part_that_waits_for_more_asks_again_as_a_browser_does(talk):
     assert talk.find_next_look().part == "slow"
 
 
+def test_what_changes_in_a_part_of_the_page_has_that_part_run_as_in_a_browser(talk):
+    def write_fold(said):
+        said.metadata.delta_path.extend([0, 4])
+        said.delta.fragment_id = "folds"
+        said.delta.add_block.expandable.id = "$$ID-fold"
+
+    def write_menu(new):
+        new.selectbox.id, new.selectbox.label = "$$ID-layer", "Layer"
+        new.selectbox.options.extend(["Layer 1", "Layer 2"])
+
+    typed = element(
+        [0, 2],
+        lambda new: (setattr(new.text_input, "id", "$$ID-text"), setattr(new.text_input, "label", "S")),
+        "editor",
+    )
+    for said in (typed, message(write_fold), element([0, 5], write_menu)):
+        talk.take(said)
+    sent = (talk.type("S", "A cat."), talk.turn_fold("$$ID-fold", True), talk.choose("Layer", "Layer 2"))
+    parts = [BackMsg.FromString(each).rerun_script.fragment_id for each in sent]
+    assert parts == ["editor", "folds", ""]
+
+
 def test_a_run_that_begins_anew_has_not_ended(talk):
     assert not talk.take(end(ForwardMsg.FINISHED_EARLY_FOR_RERUN))
     assert talk.take(end(ForwardMsg.FINISHED_SUCCESSFULLY))
