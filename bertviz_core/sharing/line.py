@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import threading
-from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
@@ -15,7 +14,7 @@ from bertviz_core.sharing.fairness import OF_ONE_ADDRESS
 
 LOOK_S = 1.0  # for so long at least a number that is shown stays
 _LANE = 4  # one turn of so many is for costly work
-_KNOWN = 1_000  # visitors whose rounds are kept; of more, those that no longer matter are forgotten
+_KNOWN = 1_000  # visitors of whom is kept when their last turn ended; of more, who came last longest ago is new again
 
 # Entered by whoever waits while this many are before it, 0 once its own work is done; what it raises ends the waiting.
 Show = Callable[[int], AbstractContextManager[object]]
@@ -25,11 +24,10 @@ def _nobody() -> str:
     return ""
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class _Place:
-    """Where somebody waits. round: how many turns its visitor has had or waits for before this one."""
+    """Where somebody waits. number: of two, the smaller one came first."""
 
-    round: int
     number: int
     costly: bool
     who: str
@@ -38,17 +36,21 @@ class _Place:
 
 @dataclass
 class _Mine(threading.local):
-    """What this thread has: a turn, and that in the lane of costly work; for whom, and whence that one comes."""
+    """What this thread has: a turn, and that in the lane of costly work; for whom, whence that one comes, and the place
+    in which it was waited for, which a turn that goes on later has again."""
 
     turn: bool = False
     costly: bool = False
     who: str = ""
     near: str = ""
+    number: int = 0
 
 
 class Line:
-    """Turns for `at_once` at a time: first come, first served for one visitor; visitors take turns, places before them.
+    """Turns for `at_once` at a time: first come, first served; but visitors take turns, and places before them.
 
+    Who comes anew is before others. Who waits several times stands there once: the other times count from when the last
+    turn of this visitor's ended.
     longest: so many wait at most; who: the visitor that the calling thread works for; each: how many turns one visitor
     has at a time beside others, all without a number; who is alone may have all but one of the turns. near: where that
     visitor comes from, "" where nobody says: whoever comes from where fewer have a turn is before others, and all from
@@ -70,12 +72,12 @@ class Line:
         self._each = at_once if each is None else each
         self._lane = max(1, at_once // _LANE)
         self._numbers = itertools.count()
-        self._waiting: list[_Place] = []  # in the order in which they are served
+        self._waiting: list[_Place] = []
         self._busy = self._costly = 0
         self._held = Counter[str]()  # turns that each visitor has
         self._held_near = Counter[str]()  # and all from one place
         self._lined = Counter[str]()  # places in which each visitor waits
-        self._round, self._next = 0, dict[str, int]()  # that of the last turn begun; each visitor's next one
+        self._ended = dict[str, int]()  # when each visitor's last turn did: before the place of this number came
         self._mine = _Mine()
         self._changed = threading.RLock()
         self._bells = dict[int, threading.Condition]()  # one for each that waits, by its number
@@ -84,6 +86,11 @@ class Line:
     def is_idle(self) -> bool:
         """Whether nobody has a turn, or waits for one."""
         return not self._busy and not self._waiting
+
+    @property
+    def is_waited_in(self) -> bool:
+        """Whether somebody waits for a turn."""
+        return bool(self._waiting)
 
     def draw(self) -> int:
         """A place in the line, for who may want a turn later: it is kept free."""
@@ -111,7 +118,7 @@ class Line:
             yield
         finally:
             if had:
-                self._wait(self.draw(), costly)
+                self._wait(self._mine.number, costly)
 
     @contextmanager
     def costly(self) -> Generator[None]:
@@ -124,7 +131,7 @@ class Line:
             return
         if not self._take_lane():
             self._end()
-            self._wait(self.draw(), costly=True)
+            self._wait(self._mine.number, costly=True)
         try:
             yield
         finally:
@@ -141,8 +148,13 @@ class Line:
     def _count_before(self, number: int) -> int:
         """How many must have their turn first; 0 for who has it."""
         with self._changed:
-            numbers = [place.number for place in self._waiting]
-            return self._busy + numbers.index(number) if number in numbers else 0
+            here = [self._order(place) for place in self._waiting if place.number == number]
+            return self._busy + sum(self._order(place) < here[0] for place in self._waiting) if here else 0
+
+    def _order(self, place: _Place) -> tuple[bool, int, int]:
+        """By what those who wait are served: who had no turn yet comes first, and nobody has the next turn by having
+        come often before others came."""
+        return place.who in self._ended, max(place.number, self._ended.get(place.who, 0)), place.number
 
     def _wait(self, number: int, costly: bool) -> None:
         place = self._queue(number, costly)
@@ -158,7 +170,6 @@ class Line:
             raise
 
     def _queue(self, number: int, costly: bool) -> _Place:
-        """A visitor's next turn is a round later than the one before, but nobody can save up rounds by staying away."""
         who, near = self._who(), self._near()
         with self._changed:
             alike = sum(place.near == near for place in self._waiting) if near else 0
@@ -167,11 +178,8 @@ class Line:
                     f"{len(self._waiting)} others wait already, more than this server can serve in a short time. "
                     "Try again in a minute."
                 )
-            place = _Place(max(self._round, self._next.get(who, 0)), number, costly, who, near)
-            if len(self._next) >= _KNOWN:
-                self._next = {name: after for name, after in self._next.items() if after > self._round}
-            self._next[who] = place.round + 1
-            insort(self._waiting, place)
+            place = _Place(number, costly, who, near)
+            self._waiting.append(place)
             self._lined[who] += 1
             self._bells[number] = threading.Condition(self._changed)
             return place
@@ -192,7 +200,7 @@ class Line:
         if self._busy >= self._at_once:
             return None
         free = filter(self._may_begin, self._waiting)
-        return min(free, key=lambda place: self._held_near[place.near], default=None)
+        return min(free, key=lambda place: (self._held_near[place.near], self._order(place)), default=None)
 
     def _may_begin(self, place: _Place) -> bool:
         """Whether its visitor has not all turns that one may have, nor all from there theirs; nor, where it waits for
@@ -213,11 +221,10 @@ class Line:
             if mine:
                 self._remove(place)
                 self._busy, self._costly = self._busy + 1, self._costly + place.costly
-                self._round = max(self._round, place.round)
                 self._held[place.who] += 1
                 self._held_near[place.near] += 1
                 self._mine.turn, self._mine.costly = True, place.costly
-                self._mine.who, self._mine.near = place.who, place.near
+                self._mine.who, self._mine.near, self._mine.number = place.who, place.near, place.number
                 self._ring()  # where several work at once, the next one may begin as well
             return mine
 
@@ -235,8 +242,15 @@ class Line:
                 self._busy, self._costly = self._busy - 1, self._costly - self._mine.costly
                 self._held -= Counter({self._mine.who: 1})  # one who has none left is forgotten
                 self._held_near -= Counter({self._mine.near: 1})
+                self._note_end(self._mine.who)
                 self._mine.turn = self._mine.costly = False
                 self._ring()
+
+    def _note_end(self, who: str) -> None:
+        self._ended.pop(who, None)
+        self._ended[who] = next(self._numbers)
+        if len(self._ended) > _KNOWN:
+            del self._ended[next(iter(self._ended))]
 
     def _take_lane(self) -> bool:
         """Whether a turn can go on in the lane at once: it is not full, and nobody waits for it."""
