@@ -25,12 +25,13 @@ class Room:
 
     def __init__(self, **given):
         self.now, self.order, self.free, self.begun = 0.0, [], threading.Semaphore(0), []
-        self.there, self.busy = True, False
+        self.there, self.busy, self.crowded = True, False, False
         self.findings = Findings(
             given.pop("max_bytes", 10_000),
             self.turn,
             measure_bytes,
             lambda: self.busy,
+            lambda: self.crowded,
             lambda _: self.there,
             lambda: self.now,
             lambda: self.now,
@@ -241,7 +242,8 @@ def test_what_takes_too_long_ends_with_what_it_has(room, monkeypatch):
     assert found == Found(5, 0.5, over=True) and not found.whole
 
 
-def test_on_a_busy_server_it_waits_before_each_pass_but_not_for_ever(room, monkeypatch):
+@pytest.mark.parametrize(("crowded", "seconds"), [(False, 0.1), (True, 0.02), (True, 0.2)])
+def test_on_a_busy_server_it_waits_before_each_pass_but_not_for_ever(room, monkeypatch, crowded, seconds):
     waited = []
 
     def wait(seconds):
@@ -250,11 +252,13 @@ def test_on_a_busy_server_it_waits_before_each_pass_but_not_for_ever(room, monke
         return False
 
     monkeypatch.setattr(room.findings._stopping, "wait", wait)
-    room.busy = True
-    room.ask("a", passes=5, seconds=0.1)
+    room.busy, room.crowded = True, crowded
+    room.ask("a", passes=5, seconds=seconds)
     room.let(5)
     room.settle()
-    least = findings.PATIENCE_S + 4 * 0.1 * (1 / findings.SHARE - 1)  # nobody knows yet how long the first one takes
+    share = findings.LEAST_SHARE if crowded else findings.SHARE
+    each = min(findings.PATIENCE_S, seconds * (1 / share - 1))
+    least = findings.PATIENCE_S + 4 * each  # nobody knows yet how long the first one takes
     assert least - 1e-9 <= sum(waited) <= least + 5 * findings._LOOK_S + 1e-9
 
 

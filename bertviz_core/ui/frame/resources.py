@@ -186,7 +186,14 @@ def get_drawn() -> ByteLRU[tuple[object, ...], Any]:
 @cache
 def get_findings() -> Findings:
     """What is worked out unasked, in turns of the store that is there by then; its thread outlives all caches."""
-    found = Findings(read_budget().bounds.findings, take_turn, measure_bytes, lambda: not get_line().is_idle, _is_there)
+    found = Findings(
+        read_budget().bounds.findings,
+        take_turn,
+        measure_bytes,
+        lambda: not get_line().is_idle,
+        lambda: get_line().is_waited_in,
+        _is_there,
+    )
     get_watch().empty_with(found.clear)
     return found
 
