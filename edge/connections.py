@@ -24,6 +24,7 @@ END_S = 3  # that a server which ends waits for answers that go on: a phone list
 LEAVE_S = 1.0  # until a socket is closed on which the browser was told that it is; that takes a message there and back
 MOST_UNHEARD = 1 << 24  # bytes that are still taken meanwhile, and passed over
 ACCEPTED_AT_ONCE = 8  # connections, before anybody else is heard: hundreds that come at once make all others wait
+GATHERED = 1 << 16  # bytes that wait at most to be written together
 _SLICE = 512  # bytes that are taken apart before anybody looks whether they are too many messages
 
 
@@ -166,6 +167,50 @@ class Hurried(asyncio.Protocol):
             self.hang_up()
 
 
+class Gathering:
+    """A transport that writes together what is written until the loop goes on, or until it is GATHERED bytes.
+
+    A page is 150 messages. Each is a call of the system, around which Python's lock is given up; where pages are being
+    worked out, the loop has it back only after the time for which a thread may keep it, and everybody waits as often.
+    """
+
+    def __init__(self, own: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._own, self._loop = own, loop
+        self._said, self._waits = bytearray(), False
+
+    def write(self, data: bytes) -> None:
+        self._said += data
+        if len(self._said) >= GATHERED:
+            self._write_out()
+        elif not self._waits:
+            self._waits = True
+            self._loop.call_soon(self._flush)
+
+    def close(self) -> None:
+        """Once all is written."""
+        self._write_out()
+        self._own.close()
+
+    def abort(self) -> None:
+        self._said.clear()
+        self._own.abort()
+
+    def get_write_buffer_size(self) -> int:
+        return self._own.get_write_buffer_size() + len(self._said)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._own, name)
+
+    def _flush(self) -> None:
+        self._waits = False
+        self._write_out()
+
+    def _write_out(self) -> None:
+        if self._said and not self._own.is_closing():
+            self._own.write(bytes(self._said))
+        self._said.clear()
+
+
 class BoundedProtocol(WebSocketsSansIOProtocol):
     """uvicorn's end of a web socket, which hangs up where small frames come by the thousand, where the head cannot be
     read, and, once it is closed, where nothing is read of the rest for READ_S, and says why it does where a message is
@@ -174,8 +219,8 @@ class BoundedProtocol(WebSocketsSansIOProtocol):
     Small frames are taken apart and answered before the app hears of them, and nobody else is served meanwhile. As for
     the word that says why, uvicorn closes the socket together with it, while the browser is sending: nginx, which
     cannot pass on the rest, then drops that word. Who does not read does not hear its pings either: it closes the
-    socket then, but only once all is read that was sent, and the page's session stays until then. Instead: options of
-    uvicorn's.
+    socket then, but only once all is read that was sent, and the page's session stays until then. And it writes
+    together what the app says at once. Instead: options of uvicorn's.
     """
 
     def __init__(self, *given: Any, **named: Any) -> None:
@@ -186,6 +231,7 @@ class BoundedProtocol(WebSocketsSansIOProtocol):
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         transport.set_write_buffer_limits(high=0)  # writing pauses wherever something waits to be read
+        self.transport: Any = Gathering(transport, self.loop)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()

@@ -118,6 +118,70 @@ async def send_until_gone():
         service.close()
 
 
+class Noting(asyncio.Transport):
+    """A transport that notes what is written, and is closed by then or not."""
+
+    def __init__(self):
+        super().__init__()
+        self.written, self.closed = [], False
+
+    def set_write_buffer_limits(self, high=None, low=None):
+        pass
+
+    def get_write_buffer_size(self):
+        return 7
+
+    def is_closing(self):
+        return self.closed
+
+    def write(self, data):
+        self.written.append(data)
+
+    def close(self):
+        self.closed = True
+
+    abort = close
+
+
+@pytest.mark.parametrize("end", ["goes on", "closes", "aborts", "is closed"])
+def test_what_is_said_at_once_is_written_together(end):
+    async def talk():
+        own = Noting()
+        protocol = connections.BoundedProtocol(Config(accept, log_config=None), ServerState(), {})
+        protocol.connection_made(own)
+        for part in (b"a", b"bc", b"d"):
+            protocol.transport.write(part)
+        assert own.written == [] and protocol.transport.get_write_buffer_size() == 7 + 4
+        match end:
+            case "closes":
+                protocol.transport.close()
+            case "aborts":
+                protocol.transport.abort()
+            case "is closed":
+                own.closed = True
+        await asyncio.sleep(0)
+        return own.written
+
+    assert run_alone(talk()) == ([] if end in ("aborts", "is closed") else [b"abcd"])
+
+
+def test_much_that_is_said_at_once_does_not_wait(monkeypatch):
+    monkeypatch.setattr(connections, "GATHERED", 4)
+
+    async def talk():
+        own = Noting()
+        gathering = connections.Gathering(own, asyncio.get_running_loop())
+        for part in (b"abc", b"de", b"f"):
+            gathering.write(part)
+        before = list(own.written)
+        await asyncio.sleep(0)
+        gathering.write(b"g")
+        await asyncio.sleep(0)
+        return before, own.written
+
+    assert run_alone(talk()) == ([b"abcde"], [b"abcde", b"f", b"g"])
+
+
 class Slow(asyncio.Transport):
     """Somebody who reads more of what waits whenever that is looked at, as far as there is."""
 
