@@ -112,8 +112,10 @@ def test_phones_are_told_neither_answers_nor_the_key_before_it_is_told(room):
     for phone in phones:
         room.answer(phone, 2)
     for _ in range(2):
-        said = json.dumps(room.phone(), ensure_ascii=False)
-        assert not re.search("counts|answered|right|keeps|0.27|key|second", said), said
+        told = room.phone()
+        assert told.pop("ends") > 0  # any digits may stand in it
+        said = json.dumps(told, ensure_ascii=False)
+        assert not re.search(r"counts|answered|right|keeps|0\.27|key|second", said), said
         room.act("next")
     told = room.phone()
     assert told["told"]["key"] == 2 and told["told"]["shown"][2] == "0.27 %"
