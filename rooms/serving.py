@@ -55,6 +55,7 @@ _TRIED_A_SECOND, _TRIED_AT_ONCE = 1.0, 40  # codes that are new at an address: a
 _KNOWN = 2_000  # codes, each with an address where it was right, that are remembered
 _ANSWERS_A_SECOND, _ANSWERS_AT_ONCE = 1.0, 15  # of one phone
 _ENTRIES_A_SECOND, _ENTRIES_AT_ONCE = 1 / 60, 3  # of one browser, which is one phone and keeps its number
+_CAME_A_SECOND, _CAME_AT_ONCE = 2.0, 300  # phones of one address: a large class at once, and nobody who makes them up
 _BASE = re.compile(r"https?://[^\s\"'<>#?]+/")
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -81,6 +82,7 @@ class Serving:
         self._answers = Pace(clock, per_second=_ANSWERS_A_SECOND, burst=_ANSWERS_AT_ONCE)
         self._codes = Pace(clock, per_second=_CODES_A_SECOND, burst=_CODES_AT_ONCE)
         self._entries = Pace(clock, per_second=_ENTRIES_A_SECOND, burst=_ENTRIES_AT_ONCE)
+        self._came = Pace(clock, per_second=_CAME_A_SECOND, burst=_CAME_AT_ONCE)
 
     def list_routes(self, base: str = "") -> list[BaseRoute]:
         """base: the path below which the app is served."""
@@ -192,9 +194,12 @@ class Serving:
 
     async def _enter(self, request: Request) -> Response:
         # Whoever comes without the cookie that every page gives is one with all such of their address.
-        if not await self._entries.keep(read_visitor(request.headers) or _name_client(request)):
+        client = _name_client(request)
+        if not await self._entries.keep(read_visitor(request.headers) or client):
             raise RefusedError("This browser has come in more than once. Wait a minute.", 429)
-        phone = await self._call(Rooms.enter, request.path_params["code"])
+        if not await self._came.keep(client):  # a browser can say to be any number of them
+            raise RefusedError("Many phones come in from your address. Try again in a minute.", 429)
+        phone = await self._call(Rooms.enter, request.path_params["code"], name_network(client))
         return JSONResponse({"phone": phone}, headers=_NEVER)
 
     async def _answer(self, request: Request) -> Response:

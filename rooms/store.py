@@ -22,11 +22,13 @@ from rooms.plan import Plan, read_plan
 MOST_ROOMS, MOST_OF_ONE = 300, 12  # of all, and of one visitor who opens them; all who have no name are one
 MOST_OF_ADDRESS = 75  # of all who come from there, whatever names they make up
 MOST_PHONES = 500  # in a room
+MOST_FROM_ADDRESS = 375  # of these from one, behind which a whole class may sit: others find room
 LONGEST_S = 24 * 3600.0
 _TRIES = 20  # codes, until a free one is found
 _PLANS = 100  # that a process remembers, more than one address can have it read in turn
 NO_ROOM = "There is no class with this code. It may have ended; look at the board again."
 FULL = "The room is full."
+FULL_HERE = "As many phones have come in from your address as may come from one."
 LOCKED = "The class has been locked: ask your teacher to let you in."
 
 SCHEMA = (
@@ -37,9 +39,11 @@ SCHEMA = (
     "phone TEXT NOT NULL, answer TEXT NOT NULL, PRIMARY KEY (code, question, vote, phone))",
     "CREATE TABLE IF NOT EXISTS sources (code TEXT PRIMARY KEY, address TEXT NOT NULL, "
     "opened DOUBLE PRECISION NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS entries (code TEXT NOT NULL, address TEXT NOT NULL, phones INTEGER NOT NULL, "
+    "PRIMARY KEY (code, address))",
     "CREATE TABLE IF NOT EXISTS led (code TEXT PRIMARY KEY, seen DOUBLE PRECISION NOT NULL)",
 )
-TABLES = ("answers", "phones", "sources", "led", "rooms")
+TABLES = ("answers", "phones", "entries", "sources", "led", "rooms")
 
 Votes = Mapping[tuple[int, int], Mapping[str, int]]  # by question and vote, how often each answer was given
 
@@ -146,14 +150,25 @@ class Rooms:
             moved = Room(code, room.plan, course, version + 1, room.ends)
             return moved, *_count_all(cursor, code)
 
-    def enter(self, code: str) -> str:
-        """Let a phone in; its number, which it keeps. Raises RefusedError where it cannot come in."""
-        phone = make_secret()
+    def enter(self, code: str, address: str = "") -> str:
+        """Let a phone in; its number, which it keeps. address: where it comes from, of which is counted how many have.
+
+        Raises RefusedError where it cannot come in.
+        """
+        phone, at = make_secret(), hide(address)
         with self._database.transact() as cursor:
             if self._read(cursor, code, self._database.share).course.locked:
                 raise RefusedError(LOCKED, 403)
             if _count(cursor, "SELECT COUNT(*) FROM phones WHERE code = ?", code) >= MOST_PHONES:
                 raise RefusedError(FULL, 403)
+            told = "SELECT phones FROM entries WHERE code = ? AND address = ?"
+            if _count(cursor, told, code, at) >= MOST_FROM_ADDRESS:
+                raise RefusedError(FULL_HERE, 403)
+            cursor.execute(
+                "INSERT INTO entries VALUES (?, ?, 1) "
+                "ON CONFLICT (code, address) DO UPDATE SET phones = entries.phones + 1",
+                (code, at),
+            )
             cursor.execute("INSERT INTO phones VALUES (?, ?)", (code, hide(phone)))
         return phone
 

@@ -1,5 +1,7 @@
-"""What a class's routes refuse: codes that are tried, secrets of another kind, what is asked for and only sent."""
+"""What a class's routes refuse: codes that are tried, secrets of another kind, phones by the hundred, what is asked for
+and only sent."""
 
+import secrets
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
@@ -7,14 +9,18 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from edge.pace import LONGEST_S
+from rooms import serving, store
+from rooms.errors import RefusedError
 from rooms.opening import open_rooms
 from rooms.serving import Serving
 from tests.classes.test_serving import Class
 
 
 @pytest.fixture
-def room(tmp_path):
+def room(tmp_path, monkeypatch):
     """With a server whose clock stands, so that how many it lets through does not rest on how fast they come."""
+    monkeypatch.setattr(serving, "_CAME_AT_ONCE", 4)
     rooms = open_rooms(str(tmp_path / "rooms.sqlite"))
     with TestClient(Starlette(routes=Serving(lambda: rooms, clock=lambda: 0.0).list_routes())) as web:
         yield Class(web, rooms)
@@ -41,6 +47,26 @@ def test_a_code_that_is_over_is_no_longer_known(room):
     with ThreadPoolExecutor(50) as pool:
         found = Counter(pool.map(lambda _: room.web.get(f"/join/{room.code}/state").status_code, range(50)))
     assert found[404] >= 40 and found[429] >= 5
+
+
+def test_whoever_makes_up_browsers_does_not_come_in_by_the_hundred(room):
+    """A browser says by its cookie which one it is."""
+    with ThreadPoolExecutor(20) as pool:
+        found = Counter(pool.map(lambda _: room.come_in(secrets.token_hex(16)).status_code, range(20)))
+    waited = serving._CAME_A_SECOND * LONGEST_S  # so many more wait for their turn
+    assert 4 <= found[200] <= 4 + waited + 1 and found[200] + found[429] == 20
+
+
+def test_phones_of_one_address_leave_room_to_others(room, monkeypatch):
+    monkeypatch.setattr(store, "MOST_FROM_ADDRESS", 2)
+    rooms, other = room.rooms, Class(room.web, room.rooms)
+    for _ in range(2):
+        rooms.enter(room.code, "there")
+    with pytest.raises(RefusedError, match="from your address"):
+        rooms.enter(room.code, "there")
+    rooms.enter(room.code, "here")
+    rooms.enter(other.code, "there")
+    assert [rooms.count(each.code)[0] for each in (room, other)] == [3, 1]
 
 
 def test_what_is_sent_is_not_asked_for_and_below_a_class_there_is_nothing_else(room):
