@@ -90,6 +90,7 @@ def press(app, name):
 @pytest.mark.slow
 def test_a_press_is_one_step_and_the_focus_stays(app):
     app.open("attention", text=TEXT, layer="4", head="5")
+    app.page.wait_for_timeout(300)  # a run is counted a moment after what it says is there
     runs = app.page.evaluate("window.runs")
     press(app, "Next layer")
     app.page.wait_for_timeout(300)
