@@ -22,7 +22,7 @@ from rooms.plan import Plan, read_plan
 MOST_ROOMS, MOST_OF_ONE = 300, 12  # of all, and of one visitor who opens them; all who have no name are one
 MOST_OF_ADDRESS = 75  # of all who come from there, whatever names they make up
 MOST_PHONES = 500  # in a room
-MOST_FROM_ADDRESS = 375  # of these from one, behind which a whole class may sit: others find room
+MOST_FROM_ADDRESS = MOST_PHONES * 3 // 4  # of these from one, behind which a whole class may sit: others find room
 LONGEST_S = 24 * 3600.0
 _TRIES = 20  # codes, until a free one is found
 _PLANS = 100  # that a process remembers, more than one address can have it read in turn
