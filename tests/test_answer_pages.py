@@ -216,12 +216,12 @@ def test_the_heads_page_says_why_it_opens_at_its_head_and_only_there(rome, monke
 
 
 def test_the_heads_page_opens_at_the_head_that_its_headline_names(rome, monkeypatch):
-    asked = {}
-    monkeypatch.setattr(place.state, "read", lambda key: asked.get(key.name, key.usual))
     shares = [[run_without(rome, layer, head) for head in range(12)] for layer in range(6)]
     most = np.unravel_index(np.argmin(shares), (6, 12))
-    opened("heads")
+    opened("heads")  # asks for what its headline says
     assert settle()
+    asked = {}
+    monkeypatch.setattr(place.state, "read", lambda key: asked.get(key.name, key.usual))
     assert place.choose_place(rome, "heads")[0] == Selection(*most, MASK)
     usual = open_head(rome, MASK)
     assert (
