@@ -149,6 +149,8 @@ def test_a_strip_whose_row_has_an_outlier_says_that_its_colours_end_before_it(ro
     plain = np.abs(rome["cls.predictions.transform.activation[token=8]"])
     assert np.quantile(plain, 0.99) > plain.max() / 2
     assert ends["cls.predictions.transform.activation"] == f"{format_short(-plain.max())} … {format_short(plain.max())}"
+    row = rome["embeddings.LayerNorm.variance"]
+    assert (row > 0).all() and ends["embeddings.LayerNorm.variance"].startswith("0 … ")
 
 
 def open_app(**query):
@@ -227,9 +229,10 @@ def test_going_elsewhere_is_one_choice_and_the_explained_cell_goes_along(session
 
 
 def test_another_token_or_sentence_has_its_own_window(session):
-    session.update(window="40", play=3)
+    session.update(window="40", play=3, key_token="6")
     choices.choose_token(90)
     assert (session["token"], session["window"], session["play"]) == ("90", "", 3)
+    assert session["key_token"] == ""
     choices.go({TOKEN: "91", WINDOW: "70"})
     choices.use_sentence("the cat sat")
     assert (session["token"], session["window"], session["text"]) == ("", "", "the cat sat")

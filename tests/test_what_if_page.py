@@ -14,7 +14,7 @@ from bertviz_core.tracing.changes import MOST, take_changes
 from bertviz_core.ui.frame import strip
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.site import PAGES
-from bertviz_core.ui.frame.what_if import OFFERED, OFFERS, SLID
+from bertviz_core.ui.frame.what_if import OFFERED, OFFERS, SLID, SLIDER
 from tests.test_pages import decoded, title_of
 
 APP = str(Path(__file__).parent.parent / "app.py")
@@ -164,7 +164,7 @@ def test_the_bars_button_opens_the_strip_with_the_pages_head_and_closes_it(shown
     assert [each.key for each in at.number_input] == [f"what-if-number-{shown}"] * bool(shown)
     at.button("what-if-open").click().run()
     assert not at.exception and at.session_state[SLID.name] == ("" if shown else f"{PROBS}[head=3]")
-    assert at.session_state[OFFERED.name] == OFFERS
+    assert at.session_state[OFFERED.name] == SLIDER
 
 
 def test_a_word_is_replaced_at_once_where_the_blank_is_chosen():

@@ -1,4 +1,4 @@
-"""What every head adds to a vector: how long it is, its share, and the two that it is the product of, row by row."""
+"""What every head adds to a vector: the two that it is the product of, its share, and how long it is, row by row."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from bertviz_core.formula.steps import ATTENTION, VALUE
 
 _ROW, _HEAD = 16, 54  # pixels
 # Of the width that numbers leave:
-_SHARES, _PARTS, _RESULTS, _WEIGHTS = (0.0, 0.27), (0.31, 0.6), (0.65, 0.76), (0.82, 1.0)
-_BEFORE, _APART = 8, 12  # pixels from numbers to the bars, and between two columns of them
+_RESULTS, _WEIGHTS, _PARTS, _SHARES = (0.0, 0.12), (0.17, 0.33), (0.38, 0.74), (0.78, 1.0)
+_BEHIND, _APART = 4, 12  # pixels from bars to the numbers, and between two columns of these
 _DRAWN = 4, 8  # of a head's rows of the matrix, and one in so many columns
 
 
@@ -43,7 +43,7 @@ class HeadSums:
 
 
 def draw_head_sums(shown: HeadSums, rows: Sequence[str], marked: Sequence[int], colors: Palette) -> Chart:
-    """What every head adds is its result times its own rows of the output matrix; the bias, and the sum.
+    """What every head gives, times its own rows of the output matrix, is what it adds; the bias, and the sum.
 
     Lengths and shares have the pixels that they need, bars and strips share what is left, so that the chart is whole
     on a phone, too. Of the weights a few rows and columns are drawn. rows: their names; marked: rows that are lit.
@@ -51,18 +51,18 @@ def draw_head_sums(shown: HeadSums, rows: Sequence[str], marked: Sequence[int], 
     (heads, dim), (count, hidden) = shown.results.shape, shown.parts.shape
     lengths = write_column(np.linalg.norm(shown.parts.astype(np.float64), axis=1).tolist(), "short")
     shares = write_column(shown.shares.tolist(), "percent")
-    before = _BEFORE + _measure("share", shares) + _APART  # from the bars to where the lengths end
+    first = _BEHIND + _measure("length", lengths)  # from the bars to where the lengths end
+    second = first + _APART + _measure("share", shares)
     texts = [
         _name_strips("z", f"{dim}", shown.ends[0], _RESULTS, colors.kinds[VALUE], colors),
         _name_strips("W", f"{dim}×{hidden}", shown.ends[1], _WEIGHTS, colors.text, colors),
         _name_strips("adds", f"{hidden}", shown.ends[2], _PARTS, colors.kinds[ATTENTION], colors),
-        _name_numbers("length", before, colors),
-        _name_numbers("share", _BEFORE, colors),
+        _name_numbers("length", first, colors),
+        _name_numbers("share", second, colors),
         *_write_signs(heads, colors),
-        *_write_numbers(lengths, before, colors),
-        *_write_numbers(shares, _BEFORE, colors),
+        *_write_numbers(lengths, first, colors),
+        *_write_numbers(shares, second, colors),
     ]
-    room = before + _measure("length", lengths) + _BEFORE
     return make_chart(
         [
             _draw_vectors("z", shown.results, shown.ends[0], VALUE, "x", colors),
@@ -74,11 +74,11 @@ def draw_head_sums(shown: HeadSums, rows: Sequence[str], marked: Sequence[int], 
         colors,
         top=_HEAD,
         bottom=4,
-        right=4,
+        right=second + _BEHIND,
         bargap=0.5,
         annotations=texts,
         shapes=[*mark_rows(count, marked, True, colors), *_draw_tracks(count - 1, colors)],
-        yaxis={**set_rows(rows, colors), "anchor": "free", "position": 0, "ticklabelstandoff": room},
+        yaxis=set_rows(rows, colors),
         **_set_axes(shown, colors),
     )
 
@@ -183,40 +183,31 @@ def _name_strips(name: str, about: str, end: float, across: tuple[float, float],
     """What strips are, how many numbers each has, and from where to where their colours go."""
     more = f'<span style="color:{colors.faint}">{escape(about)}<br>±{format_short(end)}</span>'
     named = Rich(f"<b>{escape(name)}</b><br>{more}")
-    side = "left" if across is _PARTS else "right"  # those of narrow strips end where these do
+    above = {"yref": "paper", "yanchor": "bottom", "yshift": 2}
     return write_text(
-        named,
-        across[side == "right"],
-        1,
-        {"size": 12, "color": ink},
-        xref="paper",
-        yref="paper",
-        xanchor=side,
-        yanchor="bottom",
-        yshift=2,
-        align=side,
+        named, across[0], 1, {"size": 12, "color": ink}, xref="paper", xanchor="left", align="left", **above
     )
 
 
-def _name_numbers(name: str, before: float, colors: Palette) -> Spec:
-    """before: pixels from where they end to the bars."""
+def _name_numbers(name: str, behind: int, colors: Palette) -> Spec:
+    """behind: pixels from the bars to where they end."""
     font = {"size": 12, "color": colors.faint}
     above = {"yref": "paper", "yanchor": "bottom", "yshift": 2}
-    return write_text(name, 0, 1, font, xref="paper", xanchor="right", xshift=-before, **above)
+    return write_text(name, 1, 1, font, xref="paper", xanchor="right", xshift=behind, **above)
 
 
 def _write_signs(heads: int, colors: Palette) -> list[Spec]:
-    """What the head adds is z times W."""
+    """z times W is what the head adds."""
     font = set_font(colors.faint)
     return [
         write_text(sign, x, row, font, xref="paper")
         for row in range(heads)
-        for sign, x in (("=", (_PARTS[1] + _RESULTS[0]) / 2), ("·", (_RESULTS[1] + _WEIGHTS[0]) / 2))
+        for sign, x in (("·", (_RESULTS[1] + _WEIGHTS[0]) / 2), ("=", (_WEIGHTS[1] + _PARTS[0]) / 2))
     ]
 
 
-def _write_numbers(texts: Sequence[str], before: float, colors: Palette) -> list[Spec]:
-    """Under each other, that of the sum bold. before: pixels from where they end to the bars."""
+def _write_numbers(texts: Sequence[str], behind: int, colors: Palette) -> list[Spec]:
+    """Under each other, that of the sum bold. behind: pixels from the bars to where they end."""
     last = len(texts) - 1
-    font, place = set_font(colors.text), {"xref": "paper", "xanchor": "right", "xshift": -before}
-    return [write_text(bold(text) if row == last else text, 0, row, font, **place) for row, text in enumerate(texts)]
+    font, place = set_font(colors.text), {"xref": "paper", "xanchor": "right", "xshift": behind}
+    return [write_text(bold(text) if row == last else text, 1, row, font, **place) for row, text in enumerate(texts)]

@@ -107,7 +107,7 @@ def steps(s: Scene, word: str) -> Truth:
     columns = {
         f"1 · Dot product\nq · k over {width} components": products,
         f"2 · Scaled\n÷ √{width} = {width**0.5:.4f}, same scale": scaled,
-        f"3 · Mask\n{padded}": ["+ 0" if keep else "masked out" for keep in real],
+        f"3 · Mask\n{padded}": [x if keep else "masked out" for x, keep in zip(scaled, real, strict=True)],
         "4 · Softmax\nexp(S) over the sum of all exp(S)": [float(x) for x in row],
     }
     told = [] if "key_token" in s.asked else [s.key, float(row[s.key])]

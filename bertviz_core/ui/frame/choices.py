@@ -84,11 +84,11 @@ def choose_key(position: int) -> None:
 
 
 def choose_token(position: int) -> None:
-    """Look at another token, of the same head."""
+    """Look at another token, of the same head; with the key that it opens with, not with another token's."""
     view = state.read(VIEW)
     if view is not None:
         choose({LAYER: str(view.chosen.layer), HEAD: str(view.chosen.head)})
-    choose({TOKEN: str(position), WINDOW: ""})
+    choose({TOKEN: str(position), KEY_TOKEN: "", WINDOW: ""})
 
 
 def go(place: Mapping[Key[Any], str | int]) -> None:

@@ -144,7 +144,7 @@ def show_what_if(chosen: Selection) -> None:
 def _turn_strip(chosen: Selection) -> None:
     head = ATTENTION_WEIGHTS.in_layer(chosen.layer).fix(head=chosen.head)
     state.write(SLID, "" if state.read(SLID) else str(head))
-    state.write(OFFERED, OFFERS)
+    state.write(OFFERED, SLIDER)
 
 
 def show_offers(trace: Trace, chosen: Selection) -> None:

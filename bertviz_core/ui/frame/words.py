@@ -18,6 +18,7 @@ _NAMES = "|".join(re.escape(form) for form in sorted(_FORMS, key=len, reverse=Tr
 _WORD = re.compile(rf"(?<![\w-])({_NAMES})(?![\w-])", re.IGNORECASE)
 # Code, formulas, escaped signs, and what is quoted, which are tokens and texts of a user's, stay as they are.
 _LITERAL = re.compile(r"(`[^`]*`|\$[^$]*\$|“[^”]*”|\\.)")
+_INDEX = re.compile(r"_(\w)")  # of a symbol among the words
 _QUESTION = re.compile(r"[^?*]+\?(?= )")
 _TWO_LINES = 90  # characters that a phone shows of a headline in two lines
 
@@ -57,6 +58,7 @@ def explain_words(text: str, write: Callable[[str], str] = escape_markdown) -> s
             return match[0]
         seen.add(word)
         meaning = write(_MEANINGS[word])
-        return f'<span class="bv-term" tabindex="0">{match[0]}<span role="tooltip">{meaning}</span></span>'
+        shown = _INDEX.sub(r"<sub>\1</sub>", match[0])
+        return f'<span class="bv-term" tabindex="0">{shown}<span role="tooltip">{meaning}</span></span>'
 
     return "".join(part if _LITERAL.fullmatch(part) else _WORD.sub(mark, part) for part in _LITERAL.split(text))

@@ -275,7 +275,6 @@ def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> li
     cells = {name: [locate(view, name, query=view.chosen.token, key=i) for i in shown] for name in rows}
     products, scaled, scores, weights = (part[name].tolist() for name in rows)
     end = float(np.abs(part["products"]).max()) or 1.0
-    masks = [_tell_mask(view, cell, score) for cell, score in zip(cells["scores"], scores, strict=True)]
     row, softmax = locate(view, "probs", query=view.chosen.token), "exp(S) over the sum of all exp(S)"
     ways = {
         "products": f"q · k over {width} components",
@@ -290,7 +289,7 @@ def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> li
             "1 · Dot product", multiplied, write_column(products, "short"), cells["products"], products, end, color
         ),
         Numbers("2 · Scaled", divided, write_column(scaled, "short"), cells["scaled"], scaled, end, color),
-        Numbers("3 · Mask", masked, masks, cells["scores"]),
+        Numbers("3 · Mask", masked, _write_masked(view, cells["scores"], scores), cells["scores"]),
         Numbers(
             "4 · Softmax",
             tell_way(view, row, softmax) if tell_replaced(view) else softmax,
@@ -303,11 +302,14 @@ def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> li
     ]
 
 
-def _tell_mask(view: View, cell: Address, score: float) -> str:
-    """What the mask does to a score; where a change put another one there, that."""
-    if is_put(view.trace, cell) and score > MASKED:
-        return format_short(score)
-    return "+ 0" if view.trace.encoding.mask[cell.at["key"]] else "masked out"
+def _write_masked(view: View, cells: list[Address], scores: list[float]) -> list[str]:
+    """The scores after the mask; of those that it takes out, that it does, unless a change put another one there."""
+    seen = [
+        view.trace.encoding.mask[cell.at["key"]] or (is_put(view.trace, cell) and score > MASKED)
+        for cell, score in zip(cells, scores, strict=True)
+    ]
+    written = iter(write_column([score for score, kept in zip(scores, seen, strict=True) if kept], "short"))
+    return [next(written) if kept else "masked out" for kept in seen]
 
 
 def show_maps(view: View) -> None:

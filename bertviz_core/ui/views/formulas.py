@@ -169,13 +169,13 @@ def render_step(view: View, step: Step) -> str:
         f'<div class="bv-step"><button class="bv-row" data-cell="{escape(str(cell))}">'
         f"{render_symbols(tex)}<span {title}>{escape(tell_meaning(view, cell.whole, step), quote=False)}</span>"
         f'<i {title}><img src="{strip}" alt="" style="width: {min(100, 100 * len(part) / _STRIP):.0f}%">'
-        f"<small>{_write_ends(end, cut=end < find_limit(row))}</small></i>"
+        f"<small>{_write_ends(end, cut=end < find_limit(row), signed=bool((row < 0).any()))}</small></i>"
         f"<b {title}>{write_value(view, cell)}</b></button>"
         f"{render_letters(explain_letters(tex, view.trace.program), WORKED)}</div>"
     )
 
 
-def _write_ends(end: float, *, cut: bool) -> str:
-    """Where a strip's colours are full. cut: some of the row's numbers lie beyond."""
+def _write_ends(end: float, *, cut: bool, signed: bool) -> str:
+    """Where a strip's colours are full. cut: some of the row's numbers lie beyond; signed: some lie below 0."""
     below, above = ("≤ ", "≥ ") if cut else ("", "")
-    return f"{below}{format_short(-end)} … {above}{format_short(end)}"
+    return f"{below}{format_short(-end)} … {above}{format_short(end)}" if signed else f"0 … {above}{format_short(end)}"

@@ -119,10 +119,11 @@ def write_short(value: float) -> Cell:
     return write_cell(value, form="short")
 
 
-def lead(trace: Trace, where: Address, columns: int) -> Row:
-    """A row above the others, for an operand that these are made into; it stands in no sum."""
+def lead(trace: Trace, where: Address, columns: int, how: str = "") -> Row:
+    """A row above the others, for an operand that these are made into; it stands in no sum. how: it is made of them."""
     blanks = (Cell("") for _ in range(columns - 2))
-    return Row((Cell(find_noun(where.path).title, where), *blanks, number(trace, where)), lead=True)
+    name = f"{find_noun(where.path).title} {how}".rstrip()
+    return Row((Cell(name, where), *blanks, number(trace, where)), lead=True)
 
 
 def name_place(trace: Trace, axis: str, i: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +16,8 @@ from bertviz_core.formula.address import Address, Block
 from bertviz_core.formula.dims import TOKEN_AXES
 from bertviz_core.formula.document_nodes import Dropout
 from bertviz_core.formula.explain import Explanation
-from bertviz_core.formula.nodes import Add, Expr
+from bertviz_core.formula.functions import Sqrt
+from bertviz_core.formula.nodes import Add, Div, Expr
 from bertviz_core.formula.steps import PARAMETER, inline, walk_nodes
 from bertviz_core.formula.texts import name_token, write_count
 from bertviz_core.tracing.trace import Trace
@@ -66,10 +67,11 @@ def divide(found: Parts) -> tuple[list[Group], list[Group]]:
 
 @dataclass(frozen=True)
 class Below:
-    """The sum of many terms that all of a number comes from. expr: the number's formula down to these terms, in which
-    what adds 0 is left out; None where one of its steps must be read by itself, as dropout must."""
+    """The sum of many terms that all of a number comes from. way: the numbers from that sum to this one, both with;
+    expr: this one's formula down to these terms, in which what adds 0 is left out; None where one of its steps must be
+    read by itself, as dropout must."""
 
-    why: Explanation
+    way: Sequence[Explanation]
     found: Parts
     expr: Expr | None
 
@@ -77,14 +79,16 @@ class Below:
 def find_terms(trace: Trace, why: Explanation, found: Parts) -> Below | None:
     """That sum, as an attention score's is its dot product; None where several numbers that are not 0 make it."""
     made: dict[str, Expr] = {}
+    way: list[Explanation] = []
     first = why.cell.path
     for _ in range(_DEEP):
         if why.step is None:
             return None
+        way.insert(0, why)
         made[why.cell.path] = _leave_out_idle(trace, why)
         if found.measure is TERM:
             alone = any(isinstance(node, Dropout) for expr in made.values() for node in walk_nodes(expr))
-            return Below(why, found, None if alone else inline(made.pop(first), made))
+            return Below(way, found, None if alone else inline(made.pop(first), made))
         own = np.flatnonzero(found.amounts)
         if found.measure not in (ALONE, SUMMAND) or len(own) != 1:
             return None
@@ -110,22 +114,37 @@ def _leave_out_idle(trace: Trace, why: Explanation) -> Expr:
 
 def explain_through(view: View, why: Explanation, found: Parts, below: Below) -> Card:
     """A number that comes from one sum alone, over a step or two: the terms of that sum, and then its own operands."""
-    trace, source, inside = view.trace, below.why, below.found
-    lead = [card.lead(trace, operand, 4) for part in found if part.amount for operand in part.operands]
-    shown = explain_terms(view, source, inside, _ROWS - 2 * len(lead))
+    trace, (source, *between, _), inside = view.trace, below.way, below.found
+    made = [card.lead(trace, each.cell, 4, _tell_how(trace, each)) for each in (source, *between)]
+    how = _tell_how(trace, why)
+    own = [Row((Cell(how), *_blank(2), card.write_cell(why.value)), lead=True)] if how else []
+    shown = explain_terms(view, source, inside, _ROWS - 1 - len(made) - len(own))
     assert shown.table is not None
     heading = shown.table.heading.replace("Made from", f"The {find_noun(source.cell.path).word} is", 1)
     idle = [operand for part in found if not part.amount for operand in part.operands]
     said = tell_terms(trace, why, np.concatenate([group.amounts for group in divide(inside)[0]]))
-    table = replace(shown.table, heading=heading, ends=[*shown.table.ends, *lead, *map(_list_idle, idle)])
+    table = replace(shown.table, heading=heading, ends=[*shown.table.ends, *made, *map(_list_idle, idle), *own])
     line = below.expr and write_whole_line(trace, why, below.expr)
     return replace(shown, sentence=said, table=table, line=line)
+
+
+def _tell_how(trace: Trace, why: Explanation) -> str:
+    """By what a step divides: as a root where it is one. "" where it does something else."""
+    expr = why.step and _leave_out_idle(trace, why)
+    if not isinstance(expr, Div) or expr.right.dims():
+        return ""
+    root, inside = ("√", expr.right.inner) if isinstance(expr.right, Sqrt) else ("", expr.right)
+    return f"÷ {root}{trace.work(inside, {}).item():g}"
+
+
+def _blank(columns: int) -> Iterator[Cell]:
+    return (Cell("") for _ in range(columns))
 
 
 def _list_idle(operand: Address) -> Row:
     """An operand that makes no difference to the number, such as a mask that hides nothing."""
     name = _HIDES_NOTHING.get(operand.path, find_noun(operand.path).word)
-    return Row((Cell(name, operand), Cell(""), Cell(""), Cell("adds 0")), quiet=True)
+    return Row((Cell(name, operand), *_blank(2), Cell("adds 0")), quiet=True)
 
 
 def is_long(found: Parts) -> bool:
@@ -190,8 +209,10 @@ def _name_factor(trace: Trace, factors: Sequence[Block], block: Block) -> str:
 def _list_single(group: Group, columns: int) -> Row:
     """What is added to all terms: a bias, or whatever stands alone."""
     cell = group.blocks[0][0]
-    blanks = (Cell("") for _ in range(columns - 2))
-    return Row((Cell(find_noun(cell.path).word, cell), *blanks, card.write_cell(float(group.amounts[0]))), quiet=True)
+    return Row(
+        (Cell(find_noun(cell.path).word, cell), *_blank(columns - 2), card.write_cell(float(group.amounts[0]))),
+        quiet=True,
+    )
 
 
 def tell_terms(trace: Trace, why: Explanation, terms: np.ndarray) -> Said:
