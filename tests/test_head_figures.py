@@ -43,7 +43,8 @@ def test_what_each_head_adds_stands_behind_its_factors_and_has_bars_with_a_cell_
     offered = [f"L.share[head={i}]" for i in range(3)]
     chart = draw_head_sums(replace(HEAD_SUMS, offered=offered), WORDS, [2], LIGHT)
     domains = [chart.layout[axis]["domain"] for axis in ("xaxis", "xaxis2", "xaxis3", "xaxis4")]
-    assert sum(domains, []) == sorted(sum(domains, [])) and domains[3][1] - domains[3][0] > 0.2
+    ends = [end for domain in domains for end in domain]
+    assert ends == sorted(ends) and domains[3][1] - domains[3][0] > 0.2
     shares = chart.traces[-1]
     assert shares["name"] == "share" and shares["meta"] == offered
 

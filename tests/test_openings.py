@@ -137,6 +137,12 @@ def test_a_token_alone_opens_at_itself(single):
     assert (openings.open_key(single, 0, 0, 0).key, openings.open_key(single, 0, 0, 0).word) == (0, False)
 
 
+def test_a_head_that_changes_silence_keeps_its_key(rome):
+    before = openings.open_key(rome, 2, 0, 8)
+    after = openings.open_key(rome.with_changes({"encoder.layer.2.attention.self.probs[head=0]": 0.0}), 2, 0, 8)
+    assert before.key != 0 and (after.key, after.weight) == (before.key, 0.0)
+
+
 @pytest.mark.parametrize(
     ("address", "name"),
     [

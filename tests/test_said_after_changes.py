@@ -110,7 +110,7 @@ SAID = {
     ),
     "scores to which the mask does not add 0": (
         "attention", {f"{L3}.attention.self.scores[head=7]": "scale=3"}, {},
-        "put there by a change", ">+ 0</button>",
+        "put there by a change", "no padding: + 0",
     ),
     "a stage that ends without LayerNorm": (
         "layers", {f"{L3}.output.LayerNorm": "skip"}, {},

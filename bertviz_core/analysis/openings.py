@@ -149,14 +149,16 @@ def open_key(trace: Trace, layer: int, head: int, token: int) -> OpenKey:
     """The key with the largest weight among words other than the token itself, if that is at least an even share.
 
     Else the key with the largest weight of all that count. An even share is 1 over the number of tokens, padding left
-    out.
+    out. Where changes leave no weight at all, it is the key that was one before them.
     """
-    row = trace[ATTENTION_WEIGHTS.in_layer(layer).fix(head=head, query=token)]
+    place = ATTENTION_WEIGHTS.in_layer(layer).fix(head=head, query=token)
+    now = trace[place]
+    row = now if now.any() or trace.before is None else trace.before[place]
     others = find_other_words(trace, token)
     enough = float(row[others].max(initial=-1.0)) * sum(trace.encoding.mask) > 1 - _ROUNDING
     asked = others if enough else np.array(list_counted(trace))
     key = int(asked[int(row[asked].argmax())])
-    return OpenKey(key, trace.tokens[key], float(row[key]), enough)
+    return OpenKey(key, trace.tokens[key], float(now[key]), enough)
 
 
 @dataclass(frozen=True)

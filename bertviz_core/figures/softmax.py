@@ -88,7 +88,7 @@ def _tell_terms(terms: SortedTerms, top: float, colors: Palette) -> list[Spec]:
         (terms.told, set_font(colors.text)),
         (f"{up:,} raise it, {down:,} lower it", {"color": colors.faint, "family": SANS, "size": 12}),
     )
-    place = {"xref": "paper", "yref": "paper", "xanchor": "right", "yanchor": "top"}
+    place = {"xref": "paper", "yref": "paper", "xanchor": "right", "yanchor": "top", "bgcolor": colors.surface}
     return [write_text(text, 1, top, font, yshift=-16 * i, **place) for i, (text, font) in enumerate(lines)]
 
 

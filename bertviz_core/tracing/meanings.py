@@ -5,6 +5,8 @@ from __future__ import annotations
 from bertviz_core.formula.steps import Step
 from bertviz_core.tracing.trace import Trace
 
+PUT = "A change puts other numbers there than this formula gives."
+
 
 def tell_meaning(trace: Trace, step: Step, put: bool | None = None) -> str:
     """What a step does, in its own words; these are not said of numbers that a change put there.
@@ -12,5 +14,5 @@ def tell_meaning(trace: Trace, step: Step, put: bool | None = None) -> str:
     put: whether one did, where only a part of the step's tensor is told of; else it is looked up.
     """
     if trace.overrides(step.address) if put is None else put:
-        return f"A change puts other numbers there than this formula gives. Without it: {step.meaning}"
+        return f"{PUT} Without it: {step.meaning}"
     return step.meaning

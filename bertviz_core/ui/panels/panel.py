@@ -17,6 +17,7 @@ from bertviz_core.figures.base import Chart
 from bertviz_core.formula.address import Address, Where
 from bertviz_core.formula.dims import KEY, TOKEN_AXES
 from bertviz_core.formula.steps import Step
+from bertviz_core.tracing.meanings import PUT
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.files import check_size
@@ -26,7 +27,6 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, leave_place_out, open_card
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
 from bertviz_core.ui.panels.passes import write_passes
-from bertviz_core.ui.panels.put import tell_meaning
 from bertviz_core.ui.panels.versions import show_versions
 
 
@@ -73,7 +73,7 @@ def open_step_card(
     a card that stays the same one. Gives the place for more signs in the head.
     """
     step = view.trace.step(address)
-    said = tell_meaning(view, address, step) if not says or is_put(view.trace, address) else says
+    said = PUT if is_put(view.trace, address) else says or step.meaning
     heading = Heading(see, said, view.typeset(step), step.source, worked)
     code = partial(_show_code, view, step, address, f"{name or address}-{see}")
     shape = format_shape(view.trace, address)

@@ -66,7 +66,7 @@ export class HeadMap {
   /** @param {number} layers @param {number} heads */
   build(layers, heads) {
     const lines = Math.ceil(heads / SHORT);
-    const sizes = { layers, heads, lines, "short-heads": Math.min(heads, SHORT), "short-layers": layers * lines };
+    const sizes = { layers, heads, "short-heads": Math.min(heads, SHORT), "short-layers": layers * lines };
     for (const [name, count] of Object.entries(sizes)) this.frame.style.setProperty(`--${name}`, count);
     this.frame.setAttribute("aria-rowcount", layers);
     this.frame.setAttribute("aria-colcount", heads);
