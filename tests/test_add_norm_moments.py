@@ -9,8 +9,8 @@ from tests.test_put import opened
 
 BUTTON = r'<button class="bv-number" data-cell="([^"]+)"[^>]*>(\S+)</button>'
 LINE = re.compile(
-    rf"mean {BUTTON} → <i>(\S+)</i> · <abbr[^>]*>σ</abbr> <i>(\S+)</i> → <i>(\S+)</i> · "
-    rf"<abbr[^>]*>σ</abbr>² was {BUTTON}"
+    rf"mean {BUTTON} → <i>(\S+)</i></span><span><abbr[^>]*>σ</abbr> <i>(\S+)</i> → <i>(\S+)</i></span>"
+    rf"<span><abbr[^>]*>σ</abbr>² was {BUTTON}"
 )
 
 

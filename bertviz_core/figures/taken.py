@@ -246,19 +246,21 @@ def draw_taken_squares(shown: Squares, rows: Sequence[str], chosen: int, colors:
     lengths = np.divide(shown.taken, shown.sizes, out=np.zeros_like(shown.taken), where=shown.sizes > 0)
     full = shown.taken / (float(lengths.max(initial=0.0)) or 1.0)
     font = {"size": 12, "color": colors.text}
-    places = (count - 0.2, count + 0.4) if heads > _APART else (count,)  # where they are near, every other one lower
+    lower = 0.3 if heads > _APART else 0.0  # rows: where sums are near each other, every other one stands lower
+    places = (count - 0.2, count + 0.1 + lower) if lower else (count,)
+    end = count + 0.5 + lower
     sums = [write_text(text, head, places[head % len(places)], font) for head, text in enumerate(shown.sums)]
     return make_chart(
         [_outline(shown, rows, colors), _fill(shown, full, colors)],
-        (count + 1) * ROW + _HEAD + _FOOT,
+        round((end + 0.5) * ROW) + _HEAD + _FOOT,
         colors,
         top=_HEAD,
         bottom=_FOOT,
         right=4,
         annotations=sums,
-        shapes=[make_outline((chosen - 0.5, chosen + 0.5), (-0.5, count + 0.5), colors)],
+        shapes=[make_outline((chosen - 0.5, chosen + 0.5), (-0.5, end), colors)],
         xaxis=set_axis(colors, side="top", dtick=1, range=[-0.6, heads - 0.4], tickangle=0, automargin=False),
-        yaxis=set_rows([*rows, "length"], colors),
+        yaxis={**set_rows([*rows, "length"], colors), "range": [end, -0.5]},
     )
 
 

@@ -236,7 +236,7 @@ test("in a narrow map twelve heads of a layer stand in two lines of six", () => 
   const { map } = openMap();
   map.show({ ...map.header, shape: [2, 12, 1], chosen: [0, 0], notes: Array.from({ length: 24 }, () => ["a"]), worth: null }, new Uint8Array(24));
   assert.deepEqual([5, 6, 23].map((i) => readPlace(map.buttons[i])), [[0, 5, 0, 5], [0, 6, 1, 0], [1, 11, 3, 5]]);
-  assert.deepEqual(["lines", "short-heads", "short-layers"].map((name) => Number(map.frame.style.getPropertyValue(`--${name}`))), [2, 6, 4]);
+  assert.deepEqual(["short-heads", "short-layers"].map((name) => Number(map.frame.style.getPropertyValue(`--${name}`))), [6, 4]);
 });
 
 test("another model's map has as many layers and heads as that model", () => {

@@ -136,7 +136,8 @@ def _write_moments(view: View, module: Address) -> str:
         f'<button class="bv-number" data-cell="{cell}" title="Work it out">{format_short(float(trace[cell]))}</button>'
         for cell in (norm.enter(leaf).fix(token=token) for leaf in ("mean", "variance"))
     )
-    return f"mean {mean} → {new_mean} · {_SIGMA} {spread} → {new_spread} · {_SIGMA}² was {variance}"
+    told = f"mean {mean} → {new_mean}", f"{_SIGMA} {spread} → {new_spread}", f"{_SIGMA}² was {variance}"
+    return "".join(f"<span>{each}</span>" for each in told)
 
 
 def _choose_component(view: View, where: str) -> tuple[int, str]:
