@@ -193,20 +193,6 @@ def test_a_score_shows_the_products_that_it_comes_from(rome):
     assert {name for name, _ in shown.why.operands} <= set(map(unescape, steps))
 
 
-@pytest.mark.parametrize(("leaf", "ends"), [
-    ("scaled", [("Dot product", "products"), ("÷ √32", "scaled")]),
-    ("scores", [("Dot product", "products"), ("Scaled dot product ÷ √32", "scaled")]),
-])  # fmt: skip
-def test_what_products_add_up_to_is_led_on_to_the_number(rome, leaf, ends):
-    _, _, card = explain(rome, f"{LAYER}.attention.self.{leaf}[head=0,query=8,key=5]")
-    rows = [row for row in card.table.ends if row.lead]
-    at = f"{LAYER}.attention.self.{{}}[head=0,query=8,key=5]"
-    values = [rome[at.format(name)].item() for _, name in ends]
-    assert [row.cells[0].text for row in rows] == [told for told, _ in ends]
-    assert [row.cells[-1].value for row in rows] == pytest.approx(values)
-    assert values[1] == pytest.approx(values[0] / 32**0.5, rel=1e-6)
-
-
 def test_a_number_has_its_place_among_those_beside_it(rome):
     scores = rome[f"{LAYER}.attention.self.scores[head=0,query=8]"]
     first, second = np.argsort(-scores)[:2]

@@ -293,3 +293,17 @@ def test_one_product_raises_and_one_lowers(tmp_path):
         said = tell(trace, f"encoder.layer.1.attention.self.query[head=1,query={token},head_dim=0]")
         assert said.startswith("The only number that says what ")
         assert "1 products" not in said and ", 1 lower it" not in said and " 1 product raise " not in said
+
+
+@pytest.mark.parametrize(("leaf", "ends"), [
+    ("scaled", [("Dot product", "products"), ("÷ √32", "scaled")]),
+    ("scores", [("Dot product", "products"), ("Scaled dot product ÷ √32", "scaled")]),
+])  # fmt: skip
+def test_what_products_add_up_to_is_led_on_to_the_number(rome, leaf, ends):
+    _, _, card = open_drawer(rome, f"{SELF}.{leaf}[head=0,query=8,key=5]")
+    rows = [row for row in card.table.ends if row.lead]
+    at = f"{SELF}.{{}}[head=0,query=8,key=5]"
+    values = [rome[at.format(name)].item() for _, name in ends]
+    assert [row.cells[0].text for row in rows] == [told for told, _ in ends]
+    assert [row.cells[-1].value for row in rows] == pytest.approx(values)
+    assert values[1] == pytest.approx(values[0] / 32**0.5, rel=1e-6)

@@ -263,7 +263,13 @@ def read_strongest(at):
 
 
 def test_what_the_answer_is_without_each_neuron_comes_unasked(bundled, rome):
-    ((name, found),) = read_strongest(open_neurons())
+    at = open_neurons()
+    ((name, found),) = read_strongest(at)
+    assert any(
+        f"has {100 * rome['cls.predictions.probs[token=8]'].max():.1f}\N{NO-BREAK SPACE}% with all neurons;"
+        in each.value
+        for each in at.caption
+    )
     probs, after = rome["cls.predictions.probs[token=8]"], "encoder.layer.2.intermediate.activation"
     best = int(probs.argmax())
     assert name == f"“{bundled.tokenizer.token(best)}” without it"
@@ -283,6 +289,8 @@ def test_a_neuron_that_is_0_already_changes_nothing_and_both_passes_are_told(bun
     changes = {"encoder.layer.1.attention.self.probs[head=2]": 0.0, cell: 0.0}
     at = open_neurons(changes="~".join(f"{where}:{value}" for where, value in changes.items()), show="Difference")
     trace = at.session_state["view"].trace
+    told = " ".join(each.value for each in at.caption)
+    assert " as changed; pt:" in told and "with all neurons" not in told
     best = int(trace["cls.predictions.probs[token=8]"].argmax())
     tables = read_strongest(at)
     assert {name for name, _ in tables} == {f"“{bundled.tokenizer.token(best)}” without it"}

@@ -98,7 +98,9 @@ def test_the_activation_function_cuts_negative_numbers_to_what_its_entry_says():
 
 
 def test_the_divisor_of_the_dot_products_is_explained_where_it_stands():
-    assert ">√d_k<" in explain_words("A query's dot product with every key, divided by √d_k and with padding.")
+    assert ">√d<sub>k</sub><" in explain_words(
+        "A query's dot product with every key, divided by √d_k and with padding."
+    )
 
 
 @pytest.mark.parametrize("word", ["[CLS]", "[SEP]", "[MASK]", "head", "component", "length"])

@@ -69,7 +69,7 @@ def _split_heads(view: View) -> HeadSums:
 
 
 def tell_most_adding(view: View) -> Said:
-    """Which head makes up most of what they and the bias add to the chosen token."""
+    """Which head has the largest share of what they and the bias add to the chosen token."""
     shares = split_output(view.trace, view.chosen.layer, view.chosen.token).shares[:-1]
     most = int(shares.argmax())
     parts = {"share": tell_percent(float(shares[most])), "head": Part(most)}
@@ -82,7 +82,7 @@ def tell_most_adding(view: View) -> Said:
             meets,
             Claim(
                 "head adds most",
-                "head {head} makes up most of the sum, {share}.",
+                "head {head} has the largest share of the sum, {share}.",
                 parts,
                 Relation.LARGEST,
                 shares,

@@ -95,10 +95,11 @@ def _draw_without(view: View, top: list[int], name: str, answer: Address, found:
         bodies.append(render_neurons(one, top, without))
     show_passes_html(view, bodies)
     value = format_percent(float(view.trace.recomputed(answer)))
+    whole = "as changed" if view.trace.changes else "with all neurons"  # which a change may have set to 0 as well
     moved = " ↑ falls most without it, ↓ rises most."
     st.caption(
         tell_progress(found, "the neurons set to 0")
-        or f"{tell_words(view)}{escape_markdown(name)} has {value} with all neurons; pt: percentage points."
+        or f"{tell_words(view)}{escape_markdown(name)} has {value} {whole}; pt: percentage points."
         f"{moved if WORDS in answer.at else ''}"
     )
 
