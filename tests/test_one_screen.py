@@ -3,6 +3,7 @@
 import pytest
 
 from bertviz_core.ui.components.selectors import expand
+from bertviz_core.ui.frame.what_if import OFFERS
 from tests.browser import WIDE, visit
 from tests.calm import await_findings
 
@@ -43,6 +44,7 @@ def test_all_that_may_be_done_to_a_layer_is_seen_in_a_low_window(chromium, serve
     with visit(chromium, server, LOW) as app:
         app.open("attention")
         app.page.get_by_role("button", name="What if", exact=True).click()
+        app.page.locator(".st-key-what-if-tabs").get_by_text(OFFERS).click()
         offers = app.page.locator(".st-key-what-if-offers")
         offers.get_by_placeholder("LayerNorms").wait_for()
         assert offers.evaluate("e => e.scrollHeight - e.clientHeight") <= 0

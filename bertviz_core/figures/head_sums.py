@@ -18,7 +18,7 @@ from bertviz_core.formula.steps import ATTENTION, VALUE
 
 _ROW, _HEAD = 16, 54  # pixels
 # Of the width that numbers leave:
-_RESULTS, _WEIGHTS, _PARTS, _SHARES = (0.0, 0.12), (0.17, 0.33), (0.38, 0.74), (0.78, 1.0)
+_RESULTS, _WEIGHTS, _PARTS, _SHARES = (0.0, 0.15), (0.2, 0.38), (0.43, 0.74), (0.78, 1.0)
 _BEHIND, _APART = 4, 12  # pixels from bars to the numbers, and between two columns of these
 _DRAWN = 4, 8  # of a head's rows of the matrix, and one in so many columns
 
