@@ -194,14 +194,14 @@ def test_both_answers_in_the_bar_have_their_numbers_where_these_have_room(logits
     shares = np.exp(logits) / np.exp(logits).sum()
     trace = {"cls.seq_relationship": np.array(logits), "cls.seq_relationship.probs": shares}
     view = SimpleNamespace(trace={read_address(name): row for name, row in trace.items()})
-    parts = re.findall(r'<i style="flex-grow:[^"]*">(.*?)</i>', sentence_verdict._render_verdict(view, idle=True))
+    parts = re.findall(r'<i style="flex-grow:[^"]*">(.*?)</i>', sentence_verdict._render_verdict(view))
     assert [re.findall(r">([^<]+)<", part) for part in parts] == told
 
 
-def test_an_answer_about_no_second_sentence_is_not_drawn_as_one():
+def test_that_there_is_no_second_sentence_is_said_in_its_place():
     for query, alone in (({}, True), ({"text": PAIR.text, "pair": PAIR.pair}, False)):
         said = html(opened("sentence", **query))
-        assert ("there is none; the head answers all the same" in said) == ('"bv-split bv-idle"' in said) == alone
+        assert ("there is none; the head answers all the same" in said) == alone
 
 
 @pytest.mark.parametrize("second", [None, "It slept."])

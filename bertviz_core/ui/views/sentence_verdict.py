@@ -46,7 +46,7 @@ def show_verdict(view: View) -> None:
     written = "A and B, as you wrote them" if view.pair else "A, as you wrote it"
     with open_step_card(view, _SHARES, "The verdict", f"{written}{other}", worked=_SHARES.fix(relation=0)):
         st.html(_STYLE + _render_pair(view))
-        show_passes_html(view, [_render_verdict(one, idle=_is_alone(view)) for one in view.passes])
+        show_passes_html(view, [_render_verdict(one) for one in view.passes])
         show_moved(view, _SHARES, _SHARES.fix(relation=0))
         if _is_alone(view):
             _offer_pair()
@@ -67,9 +67,8 @@ def _render_pair(view: View) -> str:
     return f'<div class="bv-pair-texts">{inside}</div>'
 
 
-def _render_verdict(view: View, *, idle: bool = False) -> str:
-    """Both answers as one bar of two shares, and below it their logits, from which the softmax makes these. idle: they
-    answer nothing, as there is no second sentence."""
+def _render_verdict(view: View) -> str:
+    """Both answers as one bar of two shares, and below it their logits, from which the softmax makes these."""
     shares, logits = view.trace[_SHARES].tolist(), view.trace[_NEXT].tolist()
     end = max(map(abs, logits)) or 1.0
     split = "".join(_render_part(name, share) for name, share in zip(RELATIONS, shares, strict=True))
@@ -88,7 +87,7 @@ def _render_verdict(view: View, *, idle: bool = False) -> str:
     )
     table = table_html.write_table(table_html.write_heads(("answer", "probability", "logit", "")), rows)
     region = table_html.write_region("Table by answer", table, "bv-two", picture=True, scrolls=False)
-    return f'<div class="bv-split{" bv-idle" * idle}" aria-hidden="true">{split}</div>{region}'
+    return f'<div class="bv-split" aria-hidden="true">{split}</div>{region}'
 
 
 def _render_part(name: str, share: float) -> str:

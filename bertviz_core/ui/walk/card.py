@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import dropwhile, zip_longest
@@ -121,9 +121,13 @@ def write_short(value: float) -> Cell:
 
 def lead(trace: Trace, where: Address, columns: int, how: str = "") -> Row:
     """A row above the others, for an operand that these are made into; it stands in no sum. how: it is made of them."""
-    blanks = (Cell("") for _ in range(columns - 2))
     name = f"{find_noun(where.path).title} {how}".rstrip()
-    return Row((Cell(name, where), *blanks, number(trace, where)), lead=True)
+    return Row((Cell(name, where), *blank(columns - 2), number(trace, where)), lead=True)
+
+
+def blank(columns: int) -> Iterator[Cell]:
+    """So many cells in which nothing stands."""
+    return (Cell("") for _ in range(columns))
 
 
 def name_place(trace: Trace, axis: str, i: int) -> str:
@@ -239,8 +243,9 @@ def _render_more(count: int, columns: int) -> str:
 def close_sum(parts: np.ndarray, listed: Sequence[int], columns: int) -> list[Row]:
     """The row that stands for all parts that are not listed; none where there are no others."""
     others = np.delete(parts, list(listed))
-    empty = (Cell("") for _ in range(columns - 2))
-    row = Row((Cell(write_count(len(others), "other")), *empty, write_cell(float(others.sum()))), quiet=True)
+    row = Row(
+        (Cell(write_count(len(others), "other")), *blank(columns - 2), write_cell(float(others.sum()))), quiet=True
+    )
     return [row] if len(others) else []
 
 

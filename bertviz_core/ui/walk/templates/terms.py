@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -117,7 +117,7 @@ def explain_through(view: View, why: Explanation, found: Parts, below: Below) ->
     trace, (source, *between, _), inside = view.trace, below.way, below.found
     made = [card.lead(trace, each.cell, 4, _tell_how(trace, each)) for each in (source, *between)]
     how = _tell_how(trace, why)
-    own = [Row((Cell(how), *_blank(2), card.write_cell(why.value)), lead=True)] if how else []
+    own = [Row((Cell(how), *card.blank(2), card.write_cell(why.value)), lead=True)] if how else []
     shown = explain_terms(view, source, inside, _ROWS - 1 - len(made) - len(own))
     assert shown.table is not None
     heading = shown.table.heading.replace("Made from", f"The {find_noun(source.cell.path).word} is", 1)
@@ -137,14 +137,10 @@ def _tell_how(trace: Trace, why: Explanation) -> str:
     return f"÷ {root}{trace.work(inside, {}).item():g}"
 
 
-def _blank(columns: int) -> Iterator[Cell]:
-    return (Cell("") for _ in range(columns))
-
-
 def _list_idle(operand: Address) -> Row:
     """An operand that makes no difference to the number, such as a mask that hides nothing."""
     name = _HIDES_NOTHING.get(operand.path, find_noun(operand.path).word)
-    return Row((Cell(name, operand), *_blank(2), Cell("adds 0")), quiet=True)
+    return Row((Cell(name, operand), *card.blank(2), Cell("adds 0")), quiet=True)
 
 
 def is_long(found: Parts) -> bool:
@@ -210,7 +206,7 @@ def _list_single(group: Group, columns: int) -> Row:
     """What is added to all terms: a bias, or whatever stands alone."""
     cell = group.blocks[0][0]
     return Row(
-        (Cell(find_noun(cell.path).word, cell), *_blank(columns - 2), card.write_cell(float(group.amounts[0]))),
+        (Cell(find_noun(cell.path).word, cell), *card.blank(columns - 2), card.write_cell(float(group.amounts[0]))),
         quiet=True,
     )
 
