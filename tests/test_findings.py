@@ -15,6 +15,7 @@ import bertviz_core as bv
 from bertviz_core.sharing import findings
 from bertviz_core.sharing.findings import Findings, Found
 from bertviz_core.sharing.line import Line
+from bertviz_core.sharing.load import Load
 from bertviz_core.tracing.remember import measure_bytes
 
 LONG = 30  # seconds after which a test is stuck
@@ -252,7 +253,7 @@ def test_on_a_busy_server_it_waits_before_each_pass_but_not_for_ever(room, monke
         return False
 
     monkeypatch.setattr(room.findings._stopping, "wait", wait)
-    room.busy, room.crowded = True, crowded
+    room.busy, room.crowded = not crowded, crowded  # a crowd's pages leave moments in which none is at work
     room.ask("a", passes=5, seconds=seconds)
     room.let(5)
     room.settle()
@@ -260,6 +261,22 @@ def test_on_a_busy_server_it_waits_before_each_pass_but_not_for_ever(room, monke
     each = min(findings.PATIENCE_S, seconds * (1 / share - 1))
     least = findings.PATIENCE_S + 4 * each  # nobody knows yet how long the first one takes
     assert least - 1e-9 <= sum(waited) <= least + 5 * findings._LOOK_S + 1e-9
+
+
+def test_the_load_of_a_process_is_what_it_took_of_the_last_seconds():
+    now, spent = 0.0, 0.0
+    load = Load(lambda: spent, lambda: now)
+    assert load.measure() == 0
+    for _ in range(40):
+        now, spent = now + 0.5, spent + 0.4
+        measured = load.measure()
+    assert measured == pytest.approx(0.8)
+    for _ in range(6):
+        now += 0.5
+        measured = load.measure()
+    assert measured == pytest.approx(0.8 * 2 / 5)
+    now, spent = now + 60, spent + 30  # nobody asked for a minute
+    assert load.measure() == pytest.approx(0.5, abs=0.05)
 
 
 def test_the_end_of_the_app_ends_it_and_nothing_begins_after():

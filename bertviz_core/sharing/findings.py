@@ -2,12 +2,12 @@
 
 The budget. One thread works out all findings of a process, one pass at a time, each in a turn like a page's own, of the
 lane for costly work: what waits for a finding waits for one pass at most. It begins a pass where no page is at work, or
-when it has waited for pages for four times as long as a pass takes, and as long as pages wait for one another for
-nineteen times, but at most a second. Addresses share the time, and visitors that of their address, so that nobody's
-findings keep another's waiting, however many visitors somebody says to be, and however long their sentences are. A
-finding is left off when nobody has asked for it for ten seconds, or whoever did is gone; it ends after a minute of work
-with what it has, and is then kept within the memory that the process has for findings. A visitor has twelve of them
-under way; of more, the oldest go.
+when it has waited for pages for four times as long as a pass takes; where pages wait for one another, or took most of a
+core lately, it waits for nineteen times as long, though none be at work just then; but for a second at most. Addresses
+share the time, and visitors that of their address, so that nobody's findings keep another's waiting, however many
+visitors somebody says to be, and however long their sentences are. A finding is left off when nobody has asked for it
+for ten seconds, or whoever did is gone; it ends after a minute of work with what it has, and is then kept within the
+memory that the process has for findings. A visitor has twelve of them under way; of more, the oldest go.
 
 The thread's priority is the usual one: where one that yields to other processes holds Python's lock, all threads wait.
 """
@@ -36,7 +36,7 @@ WANTED_S = 10.0  # from the last time that somebody asked for a finding
 MOST_S = 60.0  # of work for one finding
 PATIENCE_S = 1.0  # at most, for pages that are at work, before each pass
 SHARE = 0.2  # of the processor's time, where pages are always at work
-LEAST_SHARE = 0.05  # and where others wait for these
+LEAST_SHARE = 0.05  # and where others wait for these, or the server is busy
 MOST_EACH = 12  # findings of one visitor that are under way
 THREAD = "findings"
 _LEAST_S = 0.001  # that a pass counts for
@@ -100,8 +100,8 @@ class Findings:
     """What was found, and what is being worked out, by what it is and of which passes. May be asked by any thread.
 
     max_bytes: of all that is kept; turn: entered for each pass; weigh: a value's bytes; is_busy: whether pages are at
-    work; is_crowded: whether others wait for these; is_there: whether the browser of a session is connected; spent:
-    seconds of the processor that the calling thread took.
+    work; is_crowded: whether others wait for these, or they took much lately; is_there: whether the browser of a
+    session is connected; spent: seconds of the processor that the calling thread took.
     """
 
     def __init__(
@@ -119,6 +119,7 @@ class Findings:
         self._is_there, self._clock, self._spent = is_there, clock, spent
         self._kept: ByteLRU[Key, Found[Any]] = ByteLRU(max_bytes)
         self._jobs: dict[Key, _Job] = {}
+        self.spent_s = 0.0  # of the processor, by all passes so far
         self._addresses, self._visitors = _Shares(), _Shares()
         self._numbers = itertools.count(1)
         self._changed = threading.Condition()
@@ -232,8 +233,8 @@ class Findings:
     def _await_pages(self, spent: float) -> None:
         """Wait while pages are at work: so long that passes which take as long as the last one have their share."""
         begun = self._clock()
-        while self._is_busy() and not self._stopping.is_set():
-            share = LEAST_SHARE if self._is_crowded() else SHARE
+        while ((crowded := self._is_crowded()) or self._is_busy()) and not self._stopping.is_set():
+            share = LEAST_SHARE if crowded else SHARE
             if self._clock() - begun >= min(PATIENCE_S, spent * (1 - share) / share):
                 return
             self._stopping.wait(_LOOK_S)
@@ -261,6 +262,7 @@ class Findings:
             yield
         finally:
             job.last, seconds = self._spent() - spent, self._clock() - begun
+            self.spent_s += job.last
             job.worked += seconds
             self._addresses.add(job.near, seconds)
             self._visitors.add(job.visitor, seconds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
@@ -18,6 +19,7 @@ from bertviz_core.learning import Host, Queue
 from bertviz_core.sharing.fairness import OF_ONE_ADDRESS
 from bertviz_core.sharing.findings import Findings
 from bertviz_core.sharing.line import Line
+from bertviz_core.sharing.load import Load
 from bertviz_core.sharing.lru import ByteLRU
 from bertviz_core.sharing.memory import read_budget
 from bertviz_core.sharing.threads import CORES
@@ -36,6 +38,7 @@ T = TypeVar("T")
 OFFERED = (BUNDLED, "google-bert/bert-base-uncased")
 _RUNS_AT_ONCE = 3  # of pages: all share one interpreter, so that more at once would only keep one another waiting
 _RUNS_OF_ONE = 1  # visitor, of these, while others are there
+_BUSY = 0.6  # of a core, by pages, from where on what nobody asked for waits
 _LONGEST_LINE = 256  # runs that wait at most
 OWN = "yours, "  # how the names of models begin that a session has trained itself
 UNTRAINED = f"{OWN}untrained"
@@ -191,9 +194,10 @@ def get_findings() -> Findings:
         take_turn,
         measure_bytes,
         lambda: not get_line().is_idle,
-        lambda: get_line().is_waited_in,
+        lambda: get_line().is_waited_in or pages.measure() > _BUSY,
         _is_there,
     )
+    pages = Load(lambda: time.process_time() - found.spent_s)
     get_watch().empty_with(found.clear)
     return found
 
