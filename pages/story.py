@@ -6,7 +6,7 @@ from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.views.story import show_line, show_steps, show_stop, show_without, write_headline
 from bertviz_core.ui.views.story_brings import find_brought, show_brought
-from bertviz_core.ui.views.story_hidden import ask_hidden, ask_story, show_hidden
+from bertviz_core.ui.views.story_hidden import BESIDE, ask_hidden, ask_story, list_shown, show_hidden
 from bertviz_core.ui.views.story_way import read_story
 
 view = open_page(
@@ -19,14 +19,15 @@ view = open_page(
 story = read_story(view)
 chosen = show_line(view, story)
 brought, hidden = find_brought(view, story, chosen), ask_hidden(story)
-places = iter(st.columns([44] * bool(brought) + [28] * (1 + bool(hidden)), gap="small"))
+beside = hidden is not None and len(list_shown(story)) <= BESIDE
+places = iter(st.columns([44] * bool(brought) + [28] * (1 + beside), gap="small"))
 if brought:
     with next(places):
         show_brought(view, brought)
 with next(places):
     show_without(view, story)
 if hidden:
-    with next(places):
+    with next(places) if beside else st.container():
         show_hidden(view, story, hidden)
 with fold("stop", f"**Stop {chosen + 1}** · its formula, and the picture of what it is made from") as opened:
     if opened:

@@ -33,7 +33,7 @@ def test_it_is_the_share_with_the_head_less_that_without_and_its_logits_are_list
     first, *_ = told.card.table.rows
     name, *numbers = (cell.text for cell in first.cells)
     assert name == rome.model.tokenizer.token(best) and first.own
-    assert numbers == [format_number(float(x)) for x in (scores[best], others[best], others[best] - scores[best])]
+    assert numbers == [format_number(float(x)) for x in (scores[best], others[best], scores[best] - others[best])]
     sums = [np.log(np.exp(each).sum()) for each in (scores, others)]
     (end,) = told.card.table.ends
     assert [cell.text for cell in end.cells][1:3] == [format_number(float(x)) for x in sums]

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from bertviz_core.figures.palette import LIGHT, PALETTES
 from bertviz_core.formula.address import parse
 from bertviz_core.formula.numbers import choose_percent, read_alike
 from bertviz_core.lessons.words_keys import _write_fall
@@ -16,7 +17,7 @@ from bertviz_core.ui.panels.said import tell_percents
 from bertviz_core.ui.views.story_hidden import _tell_hidden, tell_change
 from bertviz_core.ui.views.story_way import Story
 from bertviz_core.ui.views.where_from_carried import tell_near_ties
-from bertviz_core.ui.views.where_from_written import _tell_sum
+from bertviz_core.ui.views.where_from_written import _render_sum
 from tests.test_put import opened
 from tests.test_said_of_two_passes import open_page, read, small  # noqa: F401 - a fixture
 
@@ -138,8 +139,12 @@ def test_the_sums_of_who_wrote_a_number_work_out_as_printed():
     """With four decimals each they would not: −0.1051 + 0.4480 + 7.1523 + 1.7600 is not 9.2553."""
     wrote = {"embeddings": -0.10514, "biases": 1.76004, "heads": np.array([[0.44804]]), "blocks": np.array([7.15234])}
     found = SimpleNamespace(**wrote, changed=0.0, total=sum(float(np.sum(part)) for part in wrote.values()))
-    said = re.match(
-        r"embeddings (\S+) \+ 1 head (\S+) \+ 1 feed-forward (\S+) \+ biases (\S+) = (\S+)\. ", _tell_sum(found)
+    rendered = _render_sum(found, PALETTES[LIGHT])
+    said = re.search(
+        r"embeddings (\S+) \+ 1 head (\S+) \+ 1 feed-forward (\S+) \+ biases (\S+) = (\S+)\. ",
+        re.sub(r"<style>.*?</style>|<[^>]*>", "", rendered, flags=re.DOTALL),
     )
+    assert [float(width) for width in re.findall(r"flex:(\S+) 0 0", rendered)] == [0.10514, 0.44804, 7.15234, 1.76004]
+    assert re.findall(r"\"( data-below)?></i>", rendered) == [" data-below", "", "", ""]
     *terms, total = (Decimal(number.replace("−", "-")) for number in said.groups())
     assert sum(terms).quantize(total) == total

@@ -17,6 +17,7 @@ from tests.settling import settle
 
 APP = str(Path(__file__).parent.parent / "app.py")
 PROBS = "encoder.layer.2.attention.self.probs"
+OTHER = "encoder.layer.4.attention.self.probs[head=0]"
 HEAD, CELL, MASK = parse(f"{PROBS}[head=0]"), parse(f"{PROBS}[head=0,query=8,key=5]"), 8
 
 
@@ -146,6 +147,18 @@ def test_who_types_and_presses_at_once_runs_what_was_typed():
 def test_a_head_has_its_rules_and_a_token_no_slider():
     assert {"what-if-rule-0", "what-if-rule-1"} <= set(list_keys(opened(f"{PROBS}[head=1]")))
     assert "what-if-run" in list_keys(opened("input_ids[token=3]"))
+
+
+@pytest.mark.parametrize(("box", "chosen", "slid"), [("head", 3, f"{PROBS}[head=3]"), ("layer", 4, OTHER)])
+def test_another_head_is_chosen_in_the_strip(box, chosen, slid):
+    at = opened(str(HEAD))
+    at.selectbox(f"what-if-slid-{box}-{HEAD}").select(chosen).run()
+    assert at.session_state["what-if-slid"] == slid and not at.exception
+
+
+def test_only_a_whole_head_has_a_choice_of_others():
+    assert any("what-if-slid-" in str(box.key) for box in opened(OTHER).selectbox)
+    assert not any("what-if-slid-" in str(box.key) for box in opened(str(CELL)).selectbox)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.tints import mix, tint_cell
 from bertviz_core.formula.steps import NORM, RESIDUAL
 
-_ROW, _AROUND, _BAR, _GAP = 14, 54, 20, 5  # pixels
+_ROW, _AROUND, _BAR, _GAP = 14, 46, 20, 5  # pixels
 _QUIET = 0.5  # of the way to grey: what is of no token is not to be what one sees first
 _LOW = 24  # rows at most that are as low as that
 

@@ -174,23 +174,21 @@ def draw_word_rises(
     """The probability of each word when it alone is hidden, over the steps; some bold and named at the right.
 
     steps: at which they were asked for, shape (asked,); shares: shape (asked, word), 0 to 1; taken: how many steps are
-    taken, where others are known beforehand: before the first one all is grey, or dashed; means: of the bold words over
-    the last times that they were asked for, shape (asked, bold), where their own lines go up and down too often to be
-    followed: those are pale then.
+    taken, where others are known beforehand: before the first one all is grey, or dashed; means: over the last times
+    that the words were asked for, of the shape of shares, where their own lines go up and down too often to be
+    followed: these are drawn in their place.
     """
     ahead, smooth = _is_ahead(taken), means is not None
     inks = {i: colors.kinds[kind] for i, kind in zip(bold, cycle(_INKS), strict=False)}
-    own = {} if smooth else {i: colors.faint if ahead else ink for i, ink in inks.items()}
+    own = inks if smooth or not ahead else dict.fromkeys(inks, colors.faint)
+    drawn, dash = shares if means is None else means, _DASHES[smooth and ahead]
     order = [*(i for i in range(len(words)) if i not in bold), *bold]
-    lines = [_draw_word(steps, shares[:, i], words[i], own.get(i), colors, pale=smooth) for i in order]
-    for i, line in zip(bold, np.zeros((0, 0)) if means is None else means.T, strict=False):
-        lines.append(_draw_mean(steps, line, words[i], inks[i], ahead))
+    lines = [_draw_word(steps, drawn[:, i], words[i], own.get(i), colors, dash=dash, mean=smooth) for i in order]
     if smooth and len(steps):
         lines.append(_draw_ends(int(steps[-1]), shares[-1, list(bold)], list(inks.values())))
     top = min(1.02, 1.08 * float(shares.max(initial=0.05)))
     last = taken if taken is not None else int(steps[-1]) if len(steps) else 0
     ends = _place_names(shares, list(inks), top, height) if len(steps) else {}
-    named = inks if smooth else {i: own[i] for i in inks}
     return make_chart(
         lines,
         height,
@@ -199,20 +197,21 @@ def draw_word_rises(
         top=12,
         shapes=[
             *_mark_ahead(last, total, colors),
-            *(_lead_to_name((float(steps[-1]), float(shares[-1, i])), ends[i], total, named[i]) for i in ends),
+            *(_lead_to_name((float(steps[-1]), float(shares[-1, i])), ends[i], total, own[i]) for i in ends),
         ],
-        annotations=[_name_word(words[i], float(shares[-1, i]), ends[i], named[i]) for i in ends],
+        annotations=[_name_word(words[i], float(shares[-1, i]), ends[i], own[i]) for i in ends],
         xaxis=set_axis(colors, "step", range=[-0.02 * total, total * _BEYOND], nticks=4, tickangle=0),
         yaxis=set_axis(colors, "P", grid=True, range=[0, top], tickformat=".0%"),
     )
 
 
 def _draw_word(
-    steps: np.ndarray, shares: np.ndarray, word: str, ink: str | None, colors: Palette, *, pale: bool
+    steps: np.ndarray, shares: np.ndarray, word: str, ink: str | None, colors: Palette, *, dash: str, mean: bool
 ) -> Spec:
-    """ink: the colour of a word that stands out."""
-    line = {"color": ink, "width": 2.5} if ink else {"color": colors.faint, "width": 1}
+    """ink: the colour of a word that stands out; dash: of its line; mean: over the last times that it was asked for."""
+    line = {"color": ink, "width": 2.5, "dash": dash} if ink else {"color": colors.faint, "width": 1}
     mode = "lines+markers" if ink and len(steps) <= MARKED else "lines"
+    when = "mean up to" if mean else "after"
     return {
         "type": "scatter",
         "x": pack(steps),
@@ -220,22 +219,9 @@ def _draw_word(
         "mode": mode,
         "line": line,
         "marker": {"size": 4},
-        "opacity": 1.0 if ink else 0.2 if pale else 0.35,
+        "opacity": 1.0 if ink else 0.35,
         "name": word,
-        "hovertemplate": Rich(f"{escape(word)} after step %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>"),
-    }
-
-
-def _draw_mean(steps: np.ndarray, means: np.ndarray, word: str, ink: str, ahead: bool) -> Spec:
-    """The mean over the last times that a word was asked for; dashed, while all of it is still to come."""
-    return {
-        "type": "scatter",
-        "x": pack(steps),
-        "y": pack(means),
-        "mode": "lines",
-        "line": {"color": ink, "width": 2.5, "dash": _DASHES[1] if ahead else _DASHES[0]},
-        "name": f"{word}, mean",
-        "hovertemplate": Rich(f"{escape(word)}, mean up to step %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>"),
+        "hovertemplate": Rich(f"{escape(word)} {when} step %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>"),
     }
 
 

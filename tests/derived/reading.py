@@ -52,6 +52,7 @@ _ASIDE = re.compile(  # sources, code, cells and numbers of documents, powers of
 _LISTED = re.compile(
     r"<span>([^<]*)</span>(?:<small>(?:<span>)?[^<]*(?:</span>)?</small><i[^>]*><s[^>]*></s></i>)?<b>([^<]*)</b>"
 )
+_SUM = re.compile(r'<p class="bv-fourfold-sum">(.*?)</p>', re.DOTALL)  # a sentence that is not Markdown
 _LISTS = ('class="bv-follows"', 'class="bv-ranked"')
 _OFFERED = re.compile(r' data-cell="[^"]*"')  # in Markdown
 _CELL = re.compile(r'<button[^>]* data-cell="([^"]*)"')
@@ -321,6 +322,7 @@ def _take(element, panel: Panel) -> None:
         tables, answers = read_html(element.proto.body)
         panel.tables += tables
         panel.answers += answers
+        panel.texts += [html.unescape(_TAGS.sub("", said)) for said in _SUM.findall(element.proto.body)]
         panel.formulas += [html.unescape(tex) for tex in _TEX.findall(element.proto.body)]
         panel.cells += [html.unescape(cell) for cell in _CELL.findall(element.proto.body)]
         offer = _OFFER.search(element.proto.body)

@@ -7,7 +7,6 @@ import streamlit as st
 
 from bertviz_core.analysis.add_norm import (
     FEED_FORWARD,
-    SUBLAYERS,
     follow_direct_path,
     gives_normalized,
     is_normal,
@@ -71,7 +70,7 @@ def show_norm(view: View) -> None:
                     [str(i) for i in range(len(strips[0].values))],
                 ),
             )
-        show_passes_html(view, [_render_moments(one) for one in view.passes])
+        show_passes_html(view, [_render_moments(one, module) for one in view.passes])
         charts = [draw_aligned(_read_strips(one, module), chosen, view.colors) for one in view.passes]
         show_passes_chart(view, charts, "strips", f"LayerNorm of {word}, step by step")
         put = tell_put(view, norm.fix(token=token), norm.enter("normalized").fix(token=token))
@@ -115,29 +114,26 @@ def _read_strips(view: View, module: Address) -> list[Strip]:
     ]
 
 
-def _render_moments(view: View) -> str:
-    """Mean and standard deviation of the chosen token's vector, before and after each of the layer's LayerNorms."""
-    modules = {name: Address.in_layer(view.chosen.layer, where) for where, name in SUBLAYERS.items()}
-    lines = [
-        f"<b>LayerNorm after {name}</b> {_write_moments(view, module)}"
-        for name, module in modules.items()
-        if module.enter("residual") in view.trace and module.enter("LayerNorm") in view.trace
-    ]
-    return f'<div class="bv-moments">{"".join(f"<span>{line}</span>" for line in lines)}</div>' if lines else ""
+def _render_moments(view: View, module: Address) -> str:
+    """Mean and standard deviation of the chosen token's vector: of the sum, once it is normalized, and of the result.
 
-
-def _write_moments(view: View, module: Address) -> str:
-    """Those before are made of the LayerNorm's own steps, mean and variance, which a click works out."""
+    Those of the sum are made of the LayerNorm's own steps, mean and variance, which a click works out.
+    """
     trace, token, norm = view.trace, view.chosen.token, module.enter("LayerNorm")
-    _, spread = measure_moments(trace[module.enter("residual").fix(token=token)])
-    plain = (spread, *measure_moments(trace[norm.fix(token=token)]))
-    spread, new_mean, new_spread = (f"<i>{format_short(number)}</i>" for number in plain)
     mean, variance = (
         f'<button class="bv-number" data-cell="{cell}" title="Work it out">{format_short(float(trace[cell]))}</button>'
         for cell in (norm.enter(leaf).fix(token=token) for leaf in ("mean", "variance"))
     )
-    told = f"mean {mean} → {new_mean}", f"{_SIGMA} {spread} → {new_spread}", f"{_SIGMA}² was {variance}"
-    return "".join(f"<span>{each}</span>" for each in told)
+    _, spread = measure_moments(trace[module.enter("residual").fix(token=token)])
+    told = [f"<b>sum</b> mean {mean}, {_SIGMA}² {variance}, {_SIGMA} <i>{format_short(spread)}</i>"]
+    told += [
+        f"<b>{name}</b> mean <i>{format_short(0.0 if abs(center) < _ROUNDED else center)}</i>, "
+        f"{_SIGMA} <i>{format_short(spread)}</i>"
+        for name, address in (("normalized", norm.enter("normalized")), ("× γ + β", norm))
+        if address in trace
+        for center, spread in [measure_moments(trace[address.fix(token=token)])]
+    ]
+    return f'<div class="bv-moments">{"".join(f"<span>{each}</span>" for each in told)}</div>'
 
 
 def _choose_component(view: View, where: str) -> tuple[int, str]:

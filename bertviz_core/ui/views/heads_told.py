@@ -118,9 +118,11 @@ def _list_scores(base: Trace, cell: Address, measured: Sequence[_Measured]) -> T
     entries = zip(one.entries, one.scores, other.scores, strict=True)
     rows = [_make_row(base, row.fix(vocab=i), (x, y), own=i == cell.at["vocab"]) for i, x, y in entries]
     size = base.model.config.vocab_size
-    numbers = map(format_number, (one.power, other.power, other.power - one.power))
+    numbers = map(format_number, (one.power, other.power, one.power - other.power))
     ends = [Row(tuple(map(Cell, (f"log Σ eˡ, all {size:,}", *numbers))), quiet=True)]
-    return Table("Made from logits, with and without the head", ("logit of", "with", "without", "change"), rows, ends)
+    return Table(
+        "Made from logits, with and without the head", ("logit of", "with", "without", "with − without"), rows, ends
+    )
 
 
 def _make_row(base: Trace, where: Address, scores: tuple[float, float], own: bool) -> Row:
@@ -131,8 +133,8 @@ def _make_row(base: Trace, where: Address, scores: tuple[float, float], own: boo
             Cell(base.model.tokenizer.name(where.at["vocab"]), where),
             write_cell(one, where),
             write_cell(other),
-            write_cell(other - one),
+            write_cell(one - other),
         ),
-        other - one,
+        one - other,
         own=own,
     )

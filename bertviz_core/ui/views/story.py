@@ -57,9 +57,9 @@ def write_headline(view: View) -> str:
     last = story.cells[-1].path
     end = f"**{find_noun(last).inside}**, put there by a change"
     if story.token is not None:
-        end = (
-            f"**{escape_markdown(name_token(view.trace.tokens, story.token))}**{tell_without(view, story, story.token)}"
-        )
+        stays = "" if stops else " itself, over no head"
+        token = escape_markdown(name_token(view.trace.tokens, story.token))
+        end = f"**{token}**{stays}{tell_without(view, story, story.token)}"
     elif last in view.trace.model.parameters:
         end = "a learned parameter"
     over = f"Over {', '.join(stops)} to" if stops else "To"
@@ -227,7 +227,7 @@ def show_without(view: View, story: Story) -> None:
     """What the number becomes without each stop."""
     trace, start, cells = story.trace, story.start, tuple(story.cells)
     asked = Wanted(("without", start, cells), trace, partial(zero_each, [trace], start, cells))
-    heading = Heading("Without each stop", "", r"y - y_{x = 0}", "one pass each, the stop set to 0")
+    heading = Heading("Without each stop", "", r"y_{x = 0}", "one pass each, the stop set to 0")
     with open_card(view, PARAMETER, heading, start, name="story-without"):
         st.html(_STYLE)
         show_finding("story-without", asked, partial(_draw_without, view, story))

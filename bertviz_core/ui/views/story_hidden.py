@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.ablation import cut_place
@@ -22,6 +23,7 @@ from bertviz_core.ui.views.story_way import Story, read_story
 from bertviz_core.ui.views.story_words import render_hidden
 
 _WAITS = WAITS.strip()  # inside a sentence
+BESIDE = 16  # tokens whose table stands beside the others; that of more has a row of the page, and several columns
 _HIDDEN = 48  # tokens that are hidden in turn at most; of more, those on the way
 
 
@@ -125,13 +127,15 @@ def ask_hidden(story: Story) -> Wanted[Hidden] | None:
 
 def show_hidden(view: View, story: Story, asked: Wanted[Hidden]) -> None:
     """What it becomes with each token hidden."""
-    heading = Heading("With each token hidden", "", r"y - y_{w = \mathrm{[MASK]}}", "one pass each, the token hidden")
+    heading = Heading("With each token hidden", "", r"y_{w = \mathrm{[MASK]}}", "one pass each, the token hidden")
     with open_card(view, PARAMETER, heading, story.start, name="story-hidden"):
         show_finding("story-hidden", asked, partial(_draw_hidden, view, story))
 
 
 def _draw_hidden(view: View, story: Story, found: Found[Hidden]) -> None:
-    st.html(render_hidden(view, story.start, list_shown(story), set(story.tokens), found.value or {}))
+    shown = list_shown(story)
+    tables = np.array_split(shown, -(-len(shown) // BESIDE))
+    st.html(render_hidden(view, story.start, [part.tolist() for part in tables], set(story.tokens), found.value or {}))
     progress = tell_progress(found, "the tokens hidden")
     st.caption(
         f"{tell_pass(view)}{_tell_marked(story)} "

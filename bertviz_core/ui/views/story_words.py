@@ -104,25 +104,35 @@ def render_without(view: View, start: Address, cells: Sequence[Address], without
     """The story's number with each stop set to 0 in turn, as far as that is known."""
     color = view.colors.kinds[PREDICTION]
     names = [f"{i + 1}. {name_crumb(view.trace, cell)}" for i, cell in enumerate(cells)]
-    column = _compare(
-        "without it", float(view.trace.recomputed(start)), [without.get(cell, WAITS) for cell in cells], color
-    )
+    value, others = float(view.trace.recomputed(start)), [without.get(cell, WAITS) for cell in cells]
+    column = _compare("without it", value, others, color, _find_end(value, others))
     return render_table("stop set to 0", names, [column], opens=("cell", cells))
 
 
 def render_hidden(
-    view: View, start: Address, shown: Sequence[int], marked: Collection[int | None], hidden: Hidden
+    view: View, start: Address, shown: Sequence[Sequence[int]], marked: Collection[int | None], hidden: Hidden
 ) -> str:
-    """The story's number with each of these tokens hidden in turn, as far as that is known. marked: the tokens whose
-    rows stand out."""
-    trace, color = view.trace, view.colors.kinds[PREDICTION]
-    column = _compare("with it hidden", float(trace.recomputed(start)), [hidden.get(i, WAITS) for i in shown], color)
-    names = [f"{i} {trace.tokens[i]}" for i in shown]
-    chosen = {row for row, i in enumerate(shown) if i in marked}
-    return render_table("token hidden", names, [column], chosen, ("token", shown))
+    """The story's number with each of these tokens hidden in turn, as far as that is known. shown: the tokens of each
+    of several tables side by side; marked: those whose rows stand out."""
+    trace, color, value = view.trace, view.colors.kinds[PREDICTION], float(view.trace.recomputed(start))
+    end = _find_end(value, [hidden.get(i) for part in shown for i in part])
+    tables = (
+        render_table(
+            "token hidden" if len(shown) == 1 else f"hidden, {part[0]} to {part[-1]}",
+            [f"{i} {trace.tokens[i]}" for i in part],
+            [_compare("with it hidden", value, [hidden.get(i, WAITS) for i in part], color, end)],
+            {row for row, i in enumerate(part) if i in marked},
+            ("token", part),
+        )
+        for part in shown
+    )
+    return f'<div class="bv-beside">{"".join(tables)}</div>'
 
 
-def _compare(name: str, value: float, others: Sequence[float | str | None], color: str) -> Column:
-    """What a number becomes, beside a line at what it was."""
-    end = max(abs(x) for x in (value, *others) if isinstance(x, float))
+def _compare(name: str, value: float, others: Sequence[float | str | None], color: str, end: float) -> Column:
+    """What a number becomes, beside a line at what it was. end: of the bars' scale."""
     return Column(name, others, color, end, mark=value)
+
+
+def _find_end(value: float, others: Sequence[float | str | None]) -> float:
+    return max(abs(x) for x in (value, *others) if isinstance(x, float))

@@ -25,7 +25,7 @@ _LOSS = r"J(\theta) = -\sum_j \log P(\theta)_{x_j, j} \llbracket \hat{x}_j = \ma
 _IS_AHEAD = "Grey is still to come: worked out beforehand, it will be the same."
 _SIDES = (9, 11)  # the names of words stand at the right
 _BOLD = 3  # words that stand out
-_MEANS_ARE = f" A bold line is the mean of up to {OVER} passes, a dot the last."
+_MEANS_ARE = f" A line is the mean of up to {OVER} passes, a dot the last."
 _BOLD_IS = " Bold: the words that rose most, without signs."
 
 
@@ -75,7 +75,7 @@ def _show_losses(view: View, run: Run, total: int) -> None:
 def _show_words(view: View, run: Run, total: int) -> None:
     steps, shares, words = read_words(run)
     bold = choose_risen(shares, words) if len(steps) > 1 else []
-    means = average_each(shares[:, bold]) if bold and len(steps) > MARKED else None
+    means = average_each(shares) if words and len(steps) > MARKED else None
     chart = draw_word_rises(
         steps, shares, words, bold, total, view.colors, taken=None if run.records else 0, means=means
     )

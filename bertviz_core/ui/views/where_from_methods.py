@@ -44,10 +44,7 @@ from bertviz_core.ui.walk.worked_parts import PART
 
 _ROLL_OUT = "roll-out"  # its row
 _AFTER = Key("after", -1)  # the layer after which the lengths are looked at
-_SHARES = (
-    r"x_i = \sum_j x_{i,j} + b_i, \quad "
-    r"s_{i,j} = \lVert x_{i,j} \rVert / (\sum_k \lVert x_{i,k} \rVert + \lVert b_i \rVert)"
-)
+_SHARES = r"s_{i,j} = \lVert x_{i,j} \rVert / (\sum_k \lVert x_{i,k} \rVert + \lVert b_i \rVert)"
 _ORDERS = r"\rho = \mathrm{corr}(\mathrm{rank}\, m_j, \mathrm{rank}\, \Delta_j)"
 
 
@@ -146,7 +143,7 @@ def _draw_methods(view: View, question: Question, found: Found[Methods]) -> None
 def _tell_roll_out(trace: Trace, order: str) -> str:
     """What it leaves out, and how near its order is to that of hiding here, where that is known."""
     near = f"; its rank correlation with hiding is {order} here" if order else ""
-    said = f"Roll-out multiplies attention weights and leaves out values, feed-forward blocks and signs{near}."
+    said = f"Roll-out leaves out values, feed-forward blocks and signs{near}."
     return " ".join(filter(None, (said, tell_cut(trace))))
 
 
@@ -161,10 +158,7 @@ def _tell_gradients(found: Found[Methods]) -> str:
             f"Integrated gradients are not shown: their sum is off by {format_percent(known.gap)} of what it explains. "
             f"Take more steps: bv.attribute(trace, target, method='gradients', steps={4 * known.gradients.steps})."
         )
-    return (
-        "Gradients are integrated from \\[MASK\\] at every token, which hiding uses too; "
-        f"their sum is off by {format_percent(known.gap)}."
-    )
+    return f"Gradients: from \\[MASK\\] at every token, as hiding; their sum is off by {format_percent(known.gap)}."
 
 
 def show_inside(view: View) -> None:
@@ -182,7 +176,7 @@ def show_inside(view: View) -> None:
         with tools:
             st.selectbox(
                 "After layer", range(layers), key=_AFTER.name, format_func="layer {}".format,
-                label_visibility="collapsed", width=96, help="After which layer",
+                label_visibility="collapsed", width=84, help="After which layer",
             )  # fmt: skip
         show_finding("inside", asked, partial(_draw_inside, view, after, where))
 

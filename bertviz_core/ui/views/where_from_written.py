@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import streamlit as st
 
@@ -9,10 +11,12 @@ from bertviz_core.analysis.attribution import Question, name_rest
 from bertviz_core.analysis.components import Components
 from bertviz_core.analysis.digits import fit_sum
 from bertviz_core.errors import InputError
+from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.written import draw_written, draw_written_blocks
 from bertviz_core.formula.numbers import write_fixed
-from bertviz_core.formula.steps import FFN
+from bertviz_core.formula.steps import ATTENTION, EMBEDDING, FFN, RESIDUAL
 from bertviz_core.formula.texts import write_count
+from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import site
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.derived import Derived, Origin, Second, Values, derived
@@ -26,6 +30,7 @@ _MEASURES = (
     "weights at 0, is another number: later layers then read something else too. So its strongest head may be another."
 )
 _SOURCE = "nostalgebraist 2020; Elhage et al. 2021"
+_STYLE = read_css(Path(__file__).with_name("where_from.css"))
 
 
 def show_written(view: View) -> None:
@@ -71,7 +76,7 @@ def _show(view: View, question: Question) -> Derived:
             [f"layer {i}" for i in layers],
             [*(f"head {i}" for i in range(heads.shape[1])), "heads", "feed-forward"],
         ),
-        note=_tell_sum(found),
+        table=_render_sum(found, view.colors),
         beside=Second(
             draw_written_blocks(found.blocks, blocks, view.colors, view.colors.cells[FFN]),
             "What each feed-forward block wrote",
@@ -80,17 +85,27 @@ def _show(view: View, question: Question) -> Derived:
     )
 
 
-def _tell_sum(found: Components) -> str:
-    """The four sums; biases here are those of a block alone, not what became of them on their way."""
-    rest = name_rest(bool(found.changed))
-    parts = {
-        "embeddings": found.embeddings,
-        write_count(found.heads.shape[0] * found.heads.shape[1], "head"): float(found.heads.sum()),
-        f"{len(found.blocks)} feed-forward": float(found.blocks.sum()),
-        rest: found.biases,
-    }
-    digits = fit_sum([*parts.values()], found.total)
-    terms = " + ".join(f"{name} {write_fixed(x, digits.terms)}" for name, x in parts.items())
-    total = write_fixed(found.total, digits.total)
+def _render_sum(found: Components, colors: Palette) -> str:
+    """The four sums as pieces of one bar, as wide as they are large, and as an equation; biases here are those of a
+    block alone, not what became of them on their way."""
     told = "Biases and changed numbers" if found.changed else "Biases"
-    return f"{terms} = {total}. {told} here are those added directly, so they are other than above."
+    pieces = {
+        "embeddings": (found.embeddings, EMBEDDING),
+        write_count(found.heads.shape[0] * found.heads.shape[1], "head"): (float(found.heads.sum()), ATTENTION),
+        f"{len(found.blocks)} feed-forward": (float(found.blocks.sum()), FFN),
+        name_rest(bool(found.changed)): (found.biases, RESIDUAL),
+    }
+    digits = fit_sum([amount for amount, _ in pieces.values()], found.total)
+    bar = "".join(
+        f'<i style="flex:{abs(amount):.6g} 0 0;--of:{colors.cells[kind]}"{" data-below" if amount < 0 else ""}></i>'
+        for amount, kind in pieces.values()
+    )
+    terms = " + ".join(
+        f'<b style="color:{colors.kinds[kind]}">{name}</b> {write_fixed(amount, digits.terms)}'
+        for name, (amount, kind) in pieces.items()
+    )
+    return (
+        f'{_STYLE}<div class="bv-fourfold" aria-hidden="true">{bar}</div><p class="bv-fourfold-sum">{terms} = '
+        f"<b>{write_fixed(found.total, digits.total)}</b>. <span>{told} here are those added directly, so they are "
+        "other than above.</span></p>"
+    )

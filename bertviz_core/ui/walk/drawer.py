@@ -64,6 +64,8 @@ def show_drawer(view: View) -> None:
                 _show(view, shown, way, own is not None)
         elif isinstance(shown, Told):
             _show_told(view, shown, way, own is not None)
+            if isinstance(shown, WorkedOut) and shown.awaits and not shown.awaits.look().over:
+                look_again("drawer")
         elif shown is not None:
             _show_refused(view, way, shown)
             if isinstance(shown, UnfinishedError):

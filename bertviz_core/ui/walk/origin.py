@@ -62,10 +62,15 @@ def choose_rows(parts: np.ndarray) -> list[int]:
     return sorted(np.argsort(-np.abs(parts), kind="stable")[:ROWS].tolist())
 
 
+def list_hidden(trace: Trace, parts: np.ndarray) -> tuple[int, ...]:
+    """The tokens that have a row, and can be hidden."""
+    can = set(list_unhidden(trace)) if trace.model.tokenizer.mask_id is not None else set[int]()
+    return tuple(i for i in choose_rows(parts) if i in can)
+
+
 def ask_hidden(trace: Trace, question: Question, parts: np.ndarray) -> Wanted[Mapping[int, float]] | None:
     """The finding: what hiding is measured by, with each token of a row hidden in turn; None where none can be."""
-    can = set(list_unhidden(trace)) if trace.model.tokenizer.mask_id is not None else set[int]()
-    shown = tuple(i for i in choose_rows(parts) if i in can)
+    shown = list_hidden(trace, parts)
     begin = partial(hide_measures, trace, question, shown)
     return Wanted(("measured", question.target, question.against, shown), trace, begin) if shown else None
 

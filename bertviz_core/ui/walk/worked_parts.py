@@ -25,13 +25,22 @@ from bertviz_core.formula.numbers import format_latex, format_number, format_per
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.formula.tex import bracket_negative, write_largest
 from bertviz_core.formula.texts import name_token, write_count
+from bertviz_core.sharing.findings import Found
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.resources import take_turn
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.walk import card
 from bertviz_core.ui.walk.card import Card, Cell, Row, Table
 from bertviz_core.ui.walk.line import Line
-from bertviz_core.ui.walk.origin import ask_hidden, count_parts, find_origins_of, read_counted, sum_up, tell_rest
+from bertviz_core.ui.walk.origin import (
+    ask_hidden,
+    count_parts,
+    find_origins_of,
+    list_hidden,
+    read_counted,
+    sum_up,
+    tell_rest,
+)
 from bertviz_core.ui.walk.pictures import Piece, draw_terms, draw_waterfall
 from bertviz_core.ui.walk.worked_number import NOTE, WorkedOut
 
@@ -98,13 +107,17 @@ def _work_out_part(view: View, of: Address) -> WorkedOut:
     terms = found.starts[j] * found.slopes[j]
     number, start = float(terms.sum()), Address(trace.program.start).fix(token=j)
     name = name_token(trace.tokens, j)
+    parts = found.parts.parts
+    asked = ask_hidden(trace, place.question, parts) if j in list_hidden(trace, parts) else None
+    known = asked.recall() if asked else None
+    hidden = _tell_hidden(trace, place, known) if asked else say()
     return WorkedOut(
         f"Part of {name}",
         PREDICTION,
         parts=[(f"component {i}", format_number(float(x)), str(start.fix(hidden=i))) for i, x in enumerate(terms)],
         number=number,
         card=Card(
-            say(_tell_part(trace, place.question, found.parts, j), _tell_hidden(trace, place, found)),
+            say(_tell_part(trace, place.question, found.parts, j), hidden),
             card.list_products(
                 start,
                 lambda i: card.number(trace, start.fix(hidden=i)),
@@ -120,6 +133,7 @@ def _work_out_part(view: View, of: Address) -> WorkedOut:
             rf"\sum_h \; x_{{{j},h}} \; s_{{{j},h}}",
             write_largest(found.starts[j].tolist(), found.slopes[j].tolist()),
         ),
+        awaits=None if known else asked,
     )
 
 
@@ -148,15 +162,17 @@ def _tell_part(trace: Trace, question: Question, parts: Attribution, j: int) -> 
     return choose(Claim("largest part of a token", f"{form}, the most of {{count}}.", told, most, counted, at), some)
 
 
-def _tell_hidden(trace: Trace, place: Place, found: Origins) -> Said:
-    """What becomes of the number with the token hidden, where that is known."""
-    asked = ask_hidden(trace, place.question, found.parts.parts)
-    known = asked.recall() if asked else None
-    if known is None or place.source not in (known.value or {}):
+def _tell_hidden(trace: Trace, place: Place, known: Found[Mapping[int, float]] | None) -> Said:
+    """What becomes of the number with the token hidden; "…" as long as that is not known."""
+    subject = _name_subject(trace, place.question)
+    if known is None:  # its line is kept free
+        now = write_measure(trace, place.question, read_measure(trace, place.question))
+        return say(f" Hidden instead, it takes {subject} from {now.text} to …")
+    if place.source not in (known.value or {}):
         return say()
     to = (known.value or {})[place.source]
     now, then = (write_measure(trace, place.question, each) for each in (read_measure(trace, place.question), to))
-    parts = {"now": now, "then": then, "subject": Part(_name_subject(trace, place.question))}
+    parts = {"now": now, "then": then, "subject": Part(subject)}
     if read_alike((now.text, then.text)):
         return say(Claim("part, and hidden alike", " Hidden instead, it leaves {subject} near {now}.", parts))
     return say(Claim("part, and hidden", " Hidden instead, it takes {subject} from {now} to {then}.", parts))
