@@ -11,9 +11,9 @@ from tests.test_put import opened
 BUTTON = r'<button class="bv-number" data-cell="([^"]+)"[^>]*>(\S+)</button>'
 SIGMA = r"<abbr[^>]*>σ</abbr>"
 LINE = re.compile(
-    rf"<b>sum</b> mean {BUTTON}, {SIGMA}² {BUTTON}, {SIGMA} <i>(\S+)</i></span>"
-    rf"<span><b>normalized</b> mean <i>(\S+)</i>, {SIGMA} <i>(\S+)</i></span>"
-    rf"<span><b>× γ \+ β</b> mean <i>(\S+)</i>, {SIGMA} <i>(\S+)</i></span>"
+    rf"<b>sum</b> mean {BUTTON}&ensp;{SIGMA}² {BUTTON}&ensp;{SIGMA} <i>(\S+)</i></span>"
+    rf"<span><b>normalized</b> mean <i>(\S+)</i>&ensp;{SIGMA} <i>(\S+)</i></span>"
+    rf"<span><b>× γ \+ β</b> mean <i>(\S+)</i>&ensp;{SIGMA} <i>(\S+)</i></span>"
 )
 
 

@@ -125,9 +125,9 @@ def _render_moments(view: View, module: Address) -> str:
         for cell in (norm.enter(leaf).fix(token=token) for leaf in ("mean", "variance"))
     )
     _, spread = measure_moments(trace[module.enter("residual").fix(token=token)])
-    told = [f"<b>sum</b> mean {mean}, {_SIGMA}² {variance}, {_SIGMA} <i>{format_short(spread)}</i>"]
+    told = [f"<b>sum</b> mean {mean}&ensp;{_SIGMA}² {variance}&ensp;{_SIGMA} <i>{format_short(spread)}</i>"]
     told += [
-        f"<b>{name}</b> mean <i>{format_short(0.0 if abs(center) < _ROUNDED else center)}</i>, "
+        f"<b>{name}</b> mean <i>{format_short(0.0 if abs(center) < _ROUNDED else center)}</i>&ensp;"
         f"{_SIGMA} <i>{format_short(spread)}</i>"
         for name, address in (("normalized", norm.enter("normalized")), ("× γ + β", norm))
         if address in trace
