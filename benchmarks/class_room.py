@@ -1,16 +1,16 @@
 """A class on phones beside visitors of the app: `python benchmarks/class_room.py [--phones 300] [--visitors 20]`.
 
-For `streamlit run app.py` and for `python -m deploy` with two processes: visitors open pages and choose for a while by
-themselves; then a room is opened, phones come in, listen and answer every question within ten seconds, while who leads
-it goes on and as many visitors are there; then as many phones are in a class elsewhere, which costs the app nothing
-(benchmarks/elsewhere.py), beside the same visitors of the app; then these are by themselves again, as long before as
-after. Prints the seconds (median, 95th percentile, longest) until an answer was confirmed and until an act of who leads
-was heard of, those for which visitors waited without phones (before and after), with the class, and with phones
-elsewhere: what these are more than without is the phones' own doing, which take of the same machine what they take; the
-seconds of the processor that phones and visitors took of it, what went wrong, whether the counts are those of the
-answers that were confirmed, the kilobytes of the phone's page as they come, the milliseconds until Chromium has drawn
-it first beside the visitors (median), the megabytes that the server's processes grew by, visitors included, and the
-kilobytes of the store.
+For `streamlit run app.py` and for `python -m deploy` with two processes: visitors open pages and choose for a while,
+the same ones in the same order each time, and a first time that does not count, so that each time the server has worked
+out as much before. They do so by themselves; then a room is opened, phones come in, listen and answer every question
+within ten seconds, while who leads it goes on and the visitors are there; then as many phones are in a class elsewhere,
+which costs the app nothing (benchmarks/elsewhere.py), beside the visitors of the app. Prints the seconds (median, 95th
+percentile, longest) until an answer was confirmed and until an act of who leads was heard of, those for which visitors
+waited without phones, with the class, and with phones elsewhere: what these are more than without is the phones' own
+doing, which take of the same machine what they take; the seconds of the processor that phones and visitors took of it,
+what went wrong, whether the counts are those of the answers that were confirmed, the kilobytes of the phone's page as
+they come, the milliseconds until Chromium has drawn it first beside the visitors (median), the megabytes that the
+server's processes grew by, visitors included, and the kilobytes of the store.
 
 Bounds: 0.3 s for the 95th percentile of answers, 30 kB, 500 ms, and no wrong count. Ends with status 1 where one is
 broken.
@@ -47,7 +47,8 @@ from rooms.plan import PICK, Answer, Plan, Question
 SERVERS = {"run": 0, "deploy": 2}  # processes behind nginx; 0 is Streamlit's one by itself
 MOST_S, MOST_KB, MOST_MS = 0.3, 30.0, 500.0
 THINK_S, QUESTIONS, SHOWN_S = 10.0, 4, 2.0
-LASTS_S = 6 + QUESTIONS * (THINK_S + 2 + 2 * SHOWN_S)  # a class; visitors are without one as long, half of it before
+LASTS_S = 6 + QUESTIONS * (THINK_S + 2 + 2 * SHOWN_S)  # a class; visitors are without one as long
+_SEED, _COLD_S = 200, 15.0  # of the first visitor; in which a server works out what it does once
 _TOKENS = ("[CLS]", "when", "in", "rome", ",", "do", "as", "the", "[MASK]", "do", ".", "[SEP]")
 _SAYS = "Without it the word keeps less than half of what it had; another token costs more, which is not a noun. " * 2
 
@@ -94,10 +95,10 @@ def make_plan() -> Plan:
     )
 
 
-async def visit(url: str, visitors: int, seconds: float, seed: int) -> Tally:
-    """So many visitors of the app, for so long."""
-    tally, until = Tally(), time.monotonic() + seconds
-    await asyncio.gather(*(User(url, seed + i, until, tally).attend(i * 0.2) for i in range(visitors)))
+async def visit(url: str, visitors: int) -> Tally:
+    """So many visitors of the app, for as long as a class."""
+    tally, until = Tally(), time.monotonic() + LASTS_S
+    await asyncio.gather(*(User(url, _SEED + i, until, tally).attend(i * 0.2) for i in range(visitors)))
     return tally
 
 
@@ -127,7 +128,8 @@ async def lead(url: str, code: str, secret: str, acted: dict[int, float]) -> Non
 
 
 async def look_at_page(url: str, paints: list[float], times: int = 5) -> None:
-    """How long Chromium takes until the phone's page is drawn first, in fresh windows."""
+    """How long Chromium takes until the phone's page is drawn first, in fresh windows, once the server is warm."""
+    await asyncio.sleep(_COLD_S)
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if program is None:
         return
@@ -167,7 +169,7 @@ async def hold_class(
     acted: dict[int, float] = {}
     phones = [Phone(url, code, i, heard, acted, THINK_S) for i in range(asked.phones)]
     driven = time.process_time()
-    visiting = asyncio.create_task(visit(app, asked.visitors, LASTS_S, 200))
+    visiting = asyncio.create_task(visit(app, asked.visitors))
     await asyncio.gather(lead(url, code, secret, acted), *(phone.take_part() for phone in phones))
     return await visiting, time.process_time() - driven
 
@@ -176,9 +178,8 @@ async def measure(server: Server, name: str, asked: argparse.Namespace, rooms: s
     """A class on a server that has just started."""
     url, store = server.url, open_rooms(rooms)
     paints: list[float] = []
-    await visit(url, asked.visitors, 10.0, 1)  # what is worked out once
-    await asyncio.gather(visit(url, asked.visitors, 12.0, 50), look_at_page(url, paints))
-    alone = await visit(url, asked.visitors, LASTS_S / 2, 100)
+    await asyncio.gather(visit(url, asked.visitors), look_at_page(url, paints))
+    alone = await visit(url, asked.visitors)
     before = measure_memory(server.pids)
     opened = store.open(make_plan(), "", time.time() + 3600)
     row = Row(name, Heard(), alone, Tally(), Tally(), kilobytes=measure_page(url), paints=paints)
@@ -189,9 +190,6 @@ async def measure(server: Server, name: str, asked: argparse.Namespace, rooms: s
     row.counts = Counter({(*at, kept): times for at, each in votes.items() for kept, times in each.items()})
     with serving_elsewhere(make_plan()) as other:
         row.elsewhere, _ = await hold_class(other, url, CODE, "", Heard(), asked)
-    after = await visit(url, asked.visitors, LASTS_S / 2, 300)
-    row.alone.times += after.times
-    row.alone.trouble.update(after.trouble)
     return row
 
 
