@@ -144,6 +144,12 @@ def test_who_types_and_presses_at_once_runs_what_was_typed():
     assert at.session_state["changes"] == f"{PROBS}[head=1]:0.25"
 
 
+def test_a_rule_of_a_head_closes_the_strip_as_it_would_say_what_was_before():
+    at = opened(str(HEAD))
+    at.button("what-if-rule-0").click().run()
+    assert at.session_state["changes"] == f"{HEAD}:0" and at.session_state["what-if-slid"] == ""
+
+
 def test_a_head_has_its_rules_and_a_token_no_slider():
     assert {"what-if-rule-0", "what-if-rule-1"} <= set(list_keys(opened(f"{PROBS}[head=1]")))
     assert "what-if-run" in list_keys(opened("input_ids[token=3]"))

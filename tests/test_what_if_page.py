@@ -161,7 +161,8 @@ def test_the_bars_button_opens_the_strip_with_the_pages_head_and_closes_it(shown
     at.session_state[SLID.name] = shown
     at.query_params.update({"text": TEXT, "layer": "1", "head": "3"})
     at.run()
-    assert [each.key for each in at.number_input] == [f"what-if-number-{shown}"] * bool(shown)
+    slid = [each.key for each in at.selectbox if each.key.startswith("what-if-slid-head")]
+    assert slid == [f"what-if-slid-head-{shown}"] * bool(shown)
     at.button("what-if-open").click().run()
     assert not at.exception and at.session_state[SLID.name] == ("" if shown else f"{PROBS}[head=3]")
     assert at.session_state[OFFERED.name] == SLIDER

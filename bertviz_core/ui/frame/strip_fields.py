@@ -13,7 +13,7 @@ from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import state
 from bertviz_core.ui.frame.keys import Key
-from bertviz_core.ui.frame.what_if import FROM_FRAGMENT, SLID, add_changes
+from bertviz_core.ui.frame.what_if import SLID, add_changes, take_offer
 
 _SCOPE, _NUMBER = Key("what-if-scope", ""), Key("what-if-number", 0.0)
 _SLID_LAYER, _SLID_HEAD = Key("what-if-slid-layer", 0), Key("what-if-slid-head", 0)
@@ -34,13 +34,7 @@ def show_fields(trace: Trace, place: Address) -> Address:
                 where = _show_value(trace, place)
         with st.container(horizontal=True, key="what-if-rules", wrap=False):
             for i, offer in enumerate(offer_for_cell(trace, place)):
-                st.button(
-                    offer.label,
-                    key=f"what-if-rule-{i}",
-                    on_click=add_changes,
-                    args=(offer.changes,),
-                    kwargs=FROM_FRAGMENT,
-                )
+                st.button(offer.label, key=f"what-if-rule-{i}", on_click=take_offer, args=(offer.changes,))
     return where
 
 

@@ -37,7 +37,6 @@ SLID = Key("what-if-slid", "")  # the address of what the strip is open for; non
 OFFERS, SLIDER = TABS = ("Word, head, layer", "Slide")  # of the strip
 OFFERED = Key("what-if-tab", SLIDER)
 _REMARK = Key("what-if-remark", "")
-FROM_FRAGMENT = {"from_fragment": True}  # to `add_changes`: a menu, or an explanation, runs again by itself
 _TOP = 3
 
 
@@ -210,10 +209,10 @@ def _offer_for_layer(trace: Trace, layers: list[int]) -> None:
 def _show_buttons(offers: list[Offer], key: str) -> None:
     with st.container(horizontal=True):
         for i, offer in enumerate(offers):
-            st.button(offer.label, key=f"what-if-{key}-{i}", on_click=_take_offer, args=(offer.changes,))
+            st.button(offer.label, key=f"what-if-{key}-{i}", on_click=take_offer, args=(offer.changes,))
 
 
-def _take_offer(changes: Changes) -> None:
+def take_offer(changes: Changes) -> None:
     """Make changes that the strip offers, and close it: it does not cover what they did."""
     state.write(SLID, "")
     add_changes(changes, from_fragment=True)
@@ -256,7 +255,7 @@ def _swap(trace: Trace, place: Key[int]) -> None:
     known = trace.model.tokenizer.id(word)
     pieces = (known,) if known is not None else trace.model.tokenizer.pieces(word)
     if len(pieces) == 1:
-        _take_offer({Address(TOKEN_IDS.address).fix(token=token): pieces[0]})
+        take_offer({Address(TOKEN_IDS.address).fix(token=token): pieces[0]})
     elif word:
         names = " ".join(map(trace.model.tokenizer.token, pieces)) or "nothing"
         remark = f"“{word[:40]}” is not a single token but {names[:80]}. Choose a word that is one token."
@@ -267,4 +266,4 @@ def _set_epsilon(layers: list[int]) -> None:
     text = state.read(_EPSILON).strip()
     state.write(_EPSILON, "")
     if text:
-        _take_offer(change_epsilons(layers, text))
+        take_offer(change_epsilons(layers, text))
