@@ -156,6 +156,23 @@ def test_signs_that_turn_or_split_text_are_spelled(page):
     assert "\u202e" not in crumbs and "⟨U+202E⟩abc" in crumbs and "\n\n" not in crumbs[: crumbs.index("</nav>")]
 
 
+def test_of_a_vector_without_a_direction_that_is_said_and_nothing_else_is_meant():
+    page, inner = AppTest.from_file(APP, default_timeout=60), "encoder.layer.1.attention.self"
+    page.query_params["changes"] = f"{inner}.query[head=1]:0"
+    opened(page, f"{inner}.products.angle[head=1,query=2,key=1]")
+    (said,) = (message.value.replace("\\", "") for message in page.info)
+    assert said == "A vector of length 0 has no direction, so there is no cosine with it."
+
+
+@pytest.mark.parametrize(("token", "why"), [(3, "masked out"), (8, "[MASK]")])
+def test_why_a_token_cannot_be_hidden(token, why):
+    page = AppTest.from_file(APP, default_timeout=60)
+    page.query_params["changes"] = "attention_mask[token=3]:0"
+    opened(page, f"cls.predictions.decoder.fall[token=8,vocab=2111,source={token}]")
+    (said,) = (message.value.replace("\\", "") for message in page.info)
+    assert said.endswith(f"cannot be hidden: it is {why} already.")
+
+
 def test_where_no_number_is_one_spelled_like_it_is_a_button_and_so_is_the_way_back():
     for label, walk in (("Show embeddings.sum", "embeddings.sum[token=3,hidden=5]"), ("Back to", "")):
         page = AppTest.from_file(APP, default_timeout=60)

@@ -115,7 +115,7 @@ BAD = [
     ("", "empty"), ("  ", "empty"), ("abc", "not a number"), ("1,5", "not a number"), ("1_0", "not a number"),
     ("0x10", "not a number"), ("٣", "not a number"), ("<b>9</b>", "not a number"), ("1 2", "not a number"),
     ("nan", "not a finite"), ("-inf", "not a finite"), ("Infinity", "not a finite"), ("1e7", "too large"),
-    ("−1000001", "too large"), ("1e999", "too large"),
+    ("−1000001", "too far below 0"), ("1e999", "too large"),
 ]  # fmt: skip
 
 

@@ -30,7 +30,8 @@ def read_score(text: str, largest: float = LARGEST) -> float:
         raise InputError(f"“{text.strip()}” is not a number. Type digits with a point, for example −60.94")
     value = float(plain)
     if not math.isfinite(value) or abs(value) > largest:
-        raise InputError(f"{text.strip()} is too large. Type a number from −{largest:,.0f} to {largest:,.0f}")
+        beyond = "too large" if value > 0 else "too far below 0"
+        raise InputError(f"{text.strip()} is {beyond}. Type a number from −{largest:,.0f} to {largest:,.0f}")
     return value
 
 

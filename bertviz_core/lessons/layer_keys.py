@@ -16,7 +16,7 @@ from bertviz_core.formula.texts import write_ordinal
 from bertviz_core.lessons.lesson import Tried, Verdict, Worked
 from bertviz_core.lessons.scene import Scene
 from bertviz_core.lessons.sentences import find_rarest, find_token, read_own, read_whole
-from bertviz_core.programs.names import ATTENTION_WEIGHTS, CONTEXT, SELF_ATTENTION
+from bertviz_core.programs.names import ATTENTION_WEIGHTS, SELF_ATTENTION
 from bertviz_core.tracing.changes import Changes
 from bertviz_core.tracing.rewrites import NO_RESIDUAL, Rule
 
@@ -159,13 +159,16 @@ def replace_word(scene: Scene) -> Changes:
     return {Address("input_ids").fix(token=_find_replaced(scene) or 0): float(_find_other(scene))}
 
 
+_OUTPUT = Address.in_layer(0, "attention.output.dense")  # of the first attention
+
+
 def _list_places(scene: Scene) -> tuple[Address, ...]:
     """The chosen token's numbers in the order in which they are worked out, up to the end of layer 0."""
     inner = SELF_ATTENTION.in_layer(0)
     return (
         Address("embeddings.LayerNorm").fix(token=scene.token),
         inner.enter("query").fix(query=scene.token),
-        inner.enter("context").fix(token=scene.token),
+        _OUTPUT.fix(token=scene.token),
         Address.in_layer(0, "output.dense").fix(token=scene.token),
     )
 
@@ -181,7 +184,7 @@ def work_moves(scene: Scene) -> Worked:
         "other": scene.model.tokenizer.name(_find_other(scene)),
         "apart": format_number(apart[first]),
     }
-    return Worked(first, numbers, CONTEXT.in_layer(0).fix(token=scene.token, concat=0))
+    return Worked(first, numbers, _OUTPUT.fix(token=scene.token, hidden=0))
 
 
 def work_neurons(scene: Scene) -> Worked:

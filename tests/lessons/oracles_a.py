@@ -273,7 +273,7 @@ def moves(scene, _):
     i = rarest(scene, scene.token)
     other = nearest(scene, i, 1)[0][0]
     changed = scene.trace.with_changes({f"input_ids[token={i}]": other})
-    at = f"encoder.layer.0.attention.self.context[token={scene.token}]"
+    at = f"encoder.layer.0.attention.output.dense[token={scene.token}]"
     told = {"word": name(scene, i), "other": entry(scene, other)}
     far = format_number(float(np.abs(changed[at] - scene.trace[at]).max()))
     return 2, {"here": name(scene, scene.token), "apart": far, **told}

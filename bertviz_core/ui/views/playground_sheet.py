@@ -61,14 +61,15 @@ class Sheet:
 
     def show_status(self) -> None:
         """How much of it is edited, and the way back."""
-        count, size = len(self._read_edits()), self.original.size
+        edits = self._read_edits()
+        count, size = len(edits) - len(self._apply(edits).problems), self.original.size
         st.caption(f"Edited: {count} of {size} {self.what}. The URL keeps them.")
         st.button(
             f"Use {self.owner} numbers",
             icon=":material/restart_alt:",
             key=f"reset-{self.key.name}",
             on_click=lambda: state.write(self.key, ""),
-            disabled=not count,
+            disabled=not edits,
         )
 
     def show_fields(self, row: int, labels: Sequence[str]) -> None:

@@ -37,7 +37,7 @@ from bertviz_core.ui.walk.way import is_cell, listen, render_crumbs
 from bertviz_core.ui.walk.what_if_cell import show_button
 from bertviz_core.ui.walk.worked_across import explain_across
 from bertviz_core.ui.walk.worked_number import UnfinishedError, WorkedOut
-from bertviz_core.ui.walk.worked_out import find_worked_out
+from bertviz_core.ui.walk.worked_out import find_worked_out, name_worked_out
 
 _ANOTHER = Key("another", "", LONGEST_ADDRESS)
 _ORIGIN = "where_from"  # the page that takes answers apart
@@ -156,7 +156,10 @@ def _show_refused(view: View, way: tuple[Where, ...], error: AddressError) -> No
 def _find_meant(view: View, cell: Where) -> Address | None:
     """The number whose address is spelled most like one that is in no pass."""
     trace = view.trace
-    if not isinstance(cell, Address) or cell.path in trace.addresses:
+    if not isinstance(cell, Address):
+        return None
+    of = cell.path.rpartition(".")[0] if name_worked_out(cell) else cell.path
+    if of in trace.addresses:
         return None
     near = (Address(path).fix(**dict(cell.index)) for path in find_meant(cell.path, trace.addresses))
     return next((each for each in near if is_cell(each, trace)), None)

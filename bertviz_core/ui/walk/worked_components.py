@@ -66,7 +66,7 @@ def _work_out_head(view: View, of: Address) -> WorkedOut:
         "rank": card.count(rank),
         "count": card.count(every.size, "head"),
     }
-    form = "What head {head} of layer {layer} writes at {token} adds **{part}** to {number}: "
+    form = "What head {head} of layer {layer} writes at {token}, but for its bias, adds **{part}** to {number}: "
     form += (
         "in size number {rank} of {count}. {from}, with {weight} of its attention, counts for as much as any."
         if weights.any()
@@ -83,7 +83,7 @@ def _work_out_head(view: View, of: Address) -> WorkedOut:
             say(Claim("part of a head", form, parts)),
             _list_fetched(trace, row, weights, amounts),
             draw_terms(amounts, None),
-            f"A: attention weight; u: what the token’s value would add at full weight, {_DIRECTLY}",
+            f"A: attention weight; u: what the token’s value, but for its bias, would add at full weight, {_DIRECTLY}",
         ),
         line=Line(f"a_{{{layer},{head}}}", rf"\sum_j \; A_{{{token},j}} \; u_j", _write_parts(amounts, weights)),
     )

@@ -40,11 +40,18 @@ from bertviz_core.ui.walk.worked_parts import (
 FALL, INTEGRATED = "fall", "integrated"  # the last part of their addresses
 
 
+def _tell_state(trace: Trace, token: int) -> str:
+    """Why a token cannot be hidden."""
+    tokenizer, own = trace.model.tokenizer, trace.encoding.ids[token]
+    names = {tokenizer.mask_id: tokenizer.name(own), tokenizer.pad_id: "padding"}
+    return names.get(own, "masked out")
+
+
 def _work_out_fall(view: View, of: Address) -> WorkedOut:
     trace, place = view.trace, read_place(view.trace, of, SOURCE)
     question, name = place.question, name_token(trace.tokens, place.source)
     if place.source not in list_unhidden(trace):
-        raise AddressError(f"{name} cannot be hidden: it is padding, or [MASK] already.")
+        raise AddressError(f"{name} cannot be hidden: it is {_tell_state(trace, place.source)} already.")
     now, then = read_measure(trace, question), _measure_hidden(trace, place)
     number = now - then
     shares = None if question.against else find_shares(trace, question.target)

@@ -192,8 +192,8 @@ def _work_out_cosine(trace: Trace, pair: Address) -> WorkedOut:
         "place": Part(tell_place(vectors)),
     }
     form = (
-        "How alike {one} and {two} are {place}: their vectors enclose **{angle}**. 1 is the same direction, 0 a right "
-        "angle."
+        "How alike {one} and {two} are {place}: their vectors enclose **{angle}**. A cosine is 1 in the same "
+        "direction, 0 at a right angle."
     )
     return compare("Cosine of two tokens", kind, say(Claim("cosine of two tokens", form, parts)), one, two)
 
@@ -271,7 +271,7 @@ def _list_products(parts: np.ndarray, one: Compared, two: Compared) -> Table:
         for i in order
     ]
     heading = f"Made from {write_count(len(parts), 'product')}, largest first"
-    return Table(heading, ("component", one.head, two.head, "part"), rows, card.close_sum(parts, order, 4))
+    return Table(heading, ("component", one.head, two.head, "÷ lengths"), rows, card.close_sum(parts, order, 4))
 
 
 def _work_out_angle(trace: Trace, of: Address) -> WorkedOut:
@@ -328,8 +328,8 @@ def _work_out_fit(trace: Trace, dot: Address) -> WorkedOut:
         "layer": Part(layer),
     }
     form = (
-        "In head {head} of layer {layer} the query of {asks} and the key of {offers} enclose **{angle}**. 1 is the "
-        "same direction, 0 a right angle."
+        "In head {head} of layer {layer} the query of {asks} and the key of {offers} enclose **{angle}**. A cosine "
+        "is 1 in the same direction, 0 at a right angle."
     )
     said = say(Claim("angle of query and key", form, parts))
     return compare("Angle of query and key", ATTENTION, said, one, two, turned=True)
