@@ -19,8 +19,10 @@ view = open_page(
 story = read_story(view)
 chosen = show_line(view, story)
 brought, hidden = find_brought(view, story, chosen), ask_hidden(story)
-beside = hidden is not None and len(list_shown(story)) <= BESIDE
-places = iter(st.columns([44] * bool(brought) + [28] * (1 + beside), gap="small"))
+many = len(list_shown(story)) > BESIDE
+beside = bool(hidden) and not (brought and many)
+widths = [44] * bool(brought) + [28] + [72 if many else 28] * beside
+places = iter(st.columns(widths, gap="small"))
 if brought:
     with next(places):
         show_brought(view, brought)

@@ -9,6 +9,8 @@ import pytest
 from PIL import Image
 
 import bertviz_core as bv
+from bertviz_core.figures.thumbnails import draw_thumbnail
+from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.tracing.rewrites import Rule
 from tests.factory import random_checkpoint
 from tests.settling import settle
@@ -80,11 +82,15 @@ def test_where_no_head_is_worth_much_the_unit_is_a_smaller_one(bundled):
     assert found == pytest.approx([float(with_all[best] - each) / of for each in without], abs=0.06)
 
 
-def test_of_a_change_the_heads_before_and_after_are_shown():
+def test_of_a_change_the_heads_differences_are_shown():
     at = opened("attention", text="the cat sat", layer="3", changes=f"{WEIGHTS}[head=5]:0", show="Difference")
-    before, after = list_buttons(at)
-    differ = [head for (_, head, _, one, _), (*_, other, _) in zip(before, after, strict=True) if one != other]
-    assert differ == ["5"]
+    (buttons,) = list_buttons(at)
+    pictures = {head: picture for _, head, _, picture, _ in buttons}
+    view = at.session_state["view"]
+    weights = -view.outcome.before[f"{WEIGHTS}[head=5]"].astype(np.float64)
+    drawn = (draw_thumbnail(each, view.colors, ATTENTION) for each in (np.round(weights * 255) / 255, 0 * weights))
+    changed, same = (each.partition(",")[2] for each in drawn)
+    assert pictures.pop("5") == changed and set(pictures.values()) == {same}
 
 
 @pytest.mark.parametrize(("text", "told"), [("a " * 40, "For 42 tokens"), ("the cat", "")])

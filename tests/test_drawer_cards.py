@@ -222,7 +222,7 @@ def test_an_id_ends_the_walk_with_the_way_that_led_there(rome):
     shown = work_out(view, "input_ids[token=8]")
     card = explain_number(view, shown.why, shown.found, ((1, read_address(cells[0])), (4, read_address(cells[1]))))
     assert re.findall(r'<tr data-keep="(\d)"', card.more) == ["1", "4"]
-    assert "it id **103**." in str(card.sentence) and "The walk ends here." in str(card.sentence)
+    assert "it id **103**." in str(card.sentence) and "A walk back ends here." in str(card.sentence)
     assert "The way you came, 2 steps" in card.more and card.more.count("<tr data-keep") == 2
     assert [row.cells[1].text for row in card.table.rows if row.own] == ["[MASK]"]
 
@@ -290,7 +290,7 @@ def test_a_parameter_tells_how_many_of_its_table_are_smaller(rome):
 def test_a_number_that_somebody_set_says_so(rome):
     cell = f"{LAYER}.output.residual[token=8,hidden=3]"
     said = tell(rome.with_changes({cell: 2.0}), cell)
-    assert said == "Set by a what-if change; it replaces what the step computes. The walk ends here."
+    assert said == "Set by a what-if change; it replaces what the step computes. A walk back ends here."
 
 
 def test_a_number_that_somebody_set_says_what_it_was_in_place_of_its_formula(rome):

@@ -199,7 +199,7 @@ CASES = {
     "draw_word_rises": {
         "nothing yet": lambda c: draw_word_rises(np.zeros(0), np.zeros((0, SIZE)), WORDS, [], 60, c),
         "three bold": lambda c: draw_word_rises(np.array([0, 3, 6]), WEIGHTS[:3], WORDS, [0, 2, 4], 9, c),
-        "means": lambda c: draw_word_rises(np.arange(3), WEIGHTS[:3], WORDS, [0, 2], 9, c, 264, 0, WEIGHTS[:3, :2]),
+        "means": lambda c: draw_word_rises(np.arange(3), WEIGHTS[:3], WORDS, [0, 2], 9, c, 264, 0, WEIGHTS[1:4]),
     },
     "draw_loss_along": {"a parabola": lambda c: draw_loss_along(LINE, LINE**2, (1.0, 1.0), (0.5, 0.25), 2.0, c)},
     "draw_shares_by_stage": {"two words": lambda c: draw_shares_by_stage(SERIES, WORDS, c, INK)},

@@ -198,7 +198,7 @@ def test_an_input_that_a_change_put_was_not_made_by_the_tokenizer():
         bodies = "".join(element.proto.body for element in page.get("html"))
         said = re.sub(r'<span role="tooltip">.*?</span>|<[^>]*>', "", bodies)
         assert "the tokenizer made it" not in said
-        assert "Set by a what-if change; it replaces what the tokenizer made. The walk ends here." in said
+        assert "Set by a what-if change; it replaces what the tokenizer made. A walk back ends here." in said
 
 
 def test_the_stop_of_the_pieces_tells_an_entry_that_a_change_put(red):

@@ -129,12 +129,14 @@ def read_drawer(trace, cell):
 def test_what_a_change_multiplies_is_not_said_to_be_replaced(bundled):
     cell = f"{OWN}.probs[head=7,query=2,key=1]"
     once = bv.run(bundled, "Go home.", changes=MINUS)
-    assert read_drawer(once, cell) == "A what-if change multiplies what the step computes. The walk ends here."
+    assert read_drawer(once, cell) == "A what-if change multiplies what the step computes. A walk back ends here."
     put = bv.run(bundled, "Go home.", changes={**MINUS, cell: 0.5})
-    assert read_drawer(put, cell) == "Set by a what-if change; it replaces what the step computes. The walk ends here."
+    assert (
+        read_drawer(put, cell) == "Set by a what-if change; it replaces what the step computes. A walk back ends here."
+    )
     noise = bv.run(bundled, "Go home.", changes={"embeddings.word_embeddings[token=2]": "noise=7"})
     said = read_drawer(noise, "embeddings.word_embeddings[token=2,hidden=3]")
-    assert said == "A what-if change adds to what the step computes. The walk ends here."
+    assert said == "A what-if change adds to what the step computes. A walk back ends here."
 
 
 def test_of_weights_that_do_not_sum_to_1_no_half_is_counted(bundled):

@@ -16,6 +16,7 @@ from bertviz_core.formula.texts import name_token
 from bertviz_core.sharing.findings import Findings, Found
 from bertviz_core.ui.views.story_hidden import _tell_hidden, _tell_marked, tell_change
 from bertviz_core.ui.views.story_way import Story
+from tests.derived.reading import find_numbers
 from tests.settling import settle
 from tests.test_pages import APP
 
@@ -138,15 +139,20 @@ def read_rows(at, name):
     return [re.sub(r"<[^>]*>", " ", row).split() for row in re.findall(r"<tr.*?</tr>", body)[1:]]
 
 
+def read_share(row):
+    """The percentage that a row of a table ends in."""
+    return find_numbers(" ".join(row))[-1]
+
+
 def test_every_token_is_hidden_without_being_asked_for():
     at = opened()
     trace = at.session_state["view"].trace
     rows = read_rows(at, "token hidden")
-    found = {int(row[0]): float(row[-1]) for row in rows}
+    found = {int(row[0]): read_share(row) for row in rows}
     start = find_start(trace)
     assert set(found) == set(list_hideable(trace))
     for position in (5, 6, 7):
-        assert found[position] == pytest.approx(hide(trace.model, position, start.at["vocab"]), abs=6e-5)
+        assert found[position].tells(hide(trace.model, position, start.at["vocab"]), near=1e-5)
 
 
 def test_every_stop_is_set_to_0_without_being_asked_for():
@@ -160,7 +166,7 @@ def test_every_stop_is_set_to_0_without_being_asked_for():
     assert [row[-1] for row in (rows[0], rows[-1])] == ["–"] * 2  # the number itself, and a token's id
     for row, stop in zip(rows[1:-1], stops[1:-1], strict=True):
         plain = bv.run(trace.model, ROME, changes={str(stop): 0.0})[str(start)]
-        assert float(row[-1]) == pytest.approx(plain, abs=6e-5)
+        assert read_share(row).tells(float(plain), near=1e-5)
 
 
 def test_what_is_not_known_yet_keeps_its_room_and_what_fails_is_said(monkeypatch):

@@ -176,7 +176,7 @@ def test_reset_leaves_nothing_and_the_same_steps_come_again():
     run = at.session_state["training-run"]
     losses = [record.loss for record in run.records]
     at.button(key="training-reset").click().run()
-    assert not run.records and re.search("Nothing is trained yet|To come: in ", at.run().title[0].value)
+    assert not run.records and re.search("Nothing is trained yet|Forecast: in ", at.run().title[0].value)
     press(at, "training-go")
     assert [record.loss for record in run.records] == losses
 

@@ -68,9 +68,9 @@ def find_replaceable(trace: Trace, token: int) -> int:
 def offer_for_token(trace: Trace, token: int) -> list[Offer]:
     """What could be done to one token."""
     mask = trace.model.tokenizer.mask_id
-    offers = [Offer("Mask it out for all tokens", {Address(MASK.address).fix(token=token): 0})]
+    offers = [Offer("Let no token attend to it", {Address(MASK.address).fix(token=token): 0})]
     if mask is not None and trace.encoding.ids[token] != mask:
-        offers.insert(0, Offer("Replace it with [MASK]", {Address(TOKEN_IDS.address).fix(token=token): mask}))
+        offers.insert(0, Offer("Hide it behind [MASK]", {Address(TOKEN_IDS.address).fix(token=token): mask}))
     return offers
 
 

@@ -54,6 +54,8 @@ GLOSSARY: dict[str, str] = {
     "LM head": "The masked language model head: it turns the last vectors into logits over the vocabulary.",
     "logit": "A score before the softmax, one for each possible answer.",
     "pooler": "A linear layer with tanh that turns the last vector at [CLS] into one vector for the whole input.",
+    "loss": "How wrong the guesses are: the sum of −log P of the hidden words, 0 if each of them were certain.",
+    "gradient": "For each parameter, how fast the loss rises as that one grows; a step of training goes the other way.",
     # what is read out
     "cosine": "How similar two directions are: 1 the same, 0 at a right angle, −1 opposite.",
     "rank correlation": "How far two orders agree: 1 the same, 0 nothing in common, −1 one the other reversed.",

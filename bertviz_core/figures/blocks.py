@@ -26,8 +26,8 @@ from bertviz_core.formula.numbers import format_number
 
 _ROW, _SMALL, _MANY = 16, 14, 16  # pixels of a row, and of one where there are more rows than the last
 _GAP = 0.035  # between two blocks, of the width
-_TOP, _BOTTOM = 26, 42
-_BAR, _BAR_ENDS = 18, 24  # pixels below the blocks: their colour bars, and the ends of these
+_TOP, _BOTTOM = 26, 47
+_BAR, _BAR_ENDS = 23, 29  # pixels below the blocks: their colour bars, and the ends of these
 _SIDES = (0.14, 0.66)  # of a sum's components: beyond these a line has room at one side, also on a phone
 _STRIPS = {"yaxis": (0.0, 0.52), "yaxis2": (0.58, 0.76), "yaxis3": (0.82, 1.0)}  # the products, the weights, the input
 

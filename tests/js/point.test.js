@@ -107,7 +107,7 @@ test("a cell that is pointed at is read out, and lights its row on the whole pag
   assert.equal(lit.length, 1); // nothing new
   canvas.stage.send("pointerleave", { pointerType: "mouse" });
   assert.deepEqual([canvas.hover, lit.at(-1)], [null, null]);
-  assert.match(canvas.chrome.readout.innerHTML, /Point at any cell/);
+  assert.match(canvas.chrome.readout.innerHTML, /Point at a cell/);
 });
 
 test("a click explains a cell, and chooses its component", () => {

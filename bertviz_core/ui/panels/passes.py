@@ -11,7 +11,7 @@ from bertviz_core.figures.base import Chart
 from bertviz_core.figures.differences import is_same, subtract_charts
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame.chart import show_chart
-from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.frame.view import AFTER, BEFORE, View
 
 
 def show_passes_chart(view: View, charts: Sequence[Chart], key: str, alt: str) -> None:
@@ -34,12 +34,12 @@ def show_passes_chart(view: View, charts: Sequence[Chart], key: str, alt: str) -
         show_chart(chart, key, f"{alt}, after minus before")
         st.caption(f"After − before: all that is drawn is at most {format_number(largest)} in size.")
     else:
-        st.caption(
-            f"Before {view.outcome.yours}, then after: the two draw different things, so there is no difference to "
-            "draw."
-        )
-        show_chart(before.silent, f"{key}-before", f"{alt}, before")
-        show_chart(after, key, f"{alt}, after")
+        st.caption("The two draw different things, so there is no difference to draw.")
+        with st.container(horizontal=True, gap="small", key=f"both-passes-{key}"):
+            for name, chart, place in ((BEFORE, before.silent, f"{key}-before"), (AFTER, after, key)):
+                with st.container(gap=None):
+                    st.markdown(f"**{name} {view.outcome.yours}**")
+                    show_chart(chart, place, f"{alt}, {name.lower()}")
 
 
 def show_passes(view: View, draw: Callable[[View], object]) -> None:

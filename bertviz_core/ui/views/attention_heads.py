@@ -51,7 +51,9 @@ def show_heads(view: View) -> None:
     heading = Heading(f"All {count} heads of layer {view.chosen.layer}", says)
     st.html(_STYLE)
     with open_card(view, ATTENTION, heading, address, format_shape(view.trace, address), name="layer-heads"):
-        if asked is None:
+        if asked is None and (drawn := _draw_differences(view)):
+            st.html(f"{_render_maps(view, drawn)}<p>after − before</p>")
+        elif asked is None:
             show_passes_html(view, [_render_heads(one) for one in view.passes])
         else:
             show_finding("layer-worth", asked, partial(_draw_worth, view, outcomes))
@@ -66,13 +68,28 @@ def _draw_worth(view: View, outcomes: Mapping[str, Address], found: Found[Ablati
     st.html(f"{_render_heads(view, worth)}<p>{unit}</p>")
 
 
+def _draw_differences(view: View) -> list[str]:
+    """Of two passes, the maps of the one after less those before, all on one scale; none of other maps than these."""
+    passes = [read_heads(one.trace).pictures[view.chosen.layer] for one in view.passes]
+    if len(passes) < 2 or passes[0].shape != passes[1].shape:
+        return []
+    before, after = (np.asarray(maps, dtype=np.float64) / 255 for maps in passes)
+    end = float(np.abs(after - before).max()) or 1.0
+    return [draw_thumbnail(one, view.colors, ATTENTION, end=end) for one in after - before]
+
+
 def _render_heads(view: View, worth: Worth | None = None) -> str:
-    layer, summary = view.chosen.layer, read_heads(view.trace)
     pictures = remember(
         view.trace,
-        f"maps of layer {layer} as pictures on {view.colors.surface}",
-        lambda: tuple(_draw_map(view.colors, picture) for picture in summary.pictures[layer]),
+        f"maps of layer {view.chosen.layer} as pictures on {view.colors.surface}",
+        lambda: tuple(_draw_map(view.colors, one) for one in read_heads(view.trace).pictures[view.chosen.layer]),
     )
+    return _render_maps(view, pictures, worth)
+
+
+def _render_maps(view: View, pictures: Sequence[str], worth: Worth | None = None) -> str:
+    """The heads as buttons. pictures: of each one's map."""
+    layer, summary = view.chosen.layer, read_heads(view.trace)
     buttons = "".join(
         _render_head(view, head, picture, [role.name for role in find_roles(summary.of(layer, head))], worth)
         for head, picture in enumerate(pictures)

@@ -18,7 +18,12 @@ from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.ui.frame.view import View
 
 _BARS, _COLUMNS, _TOKENS, _LETTERS = 5, 96, 16, 10  # bars; components, tokens and letters that have room
-_ROWS = (("word", "word_embeddings"), ("+ position", "position_embeddings"), ("= sum", "sum"))
+_ROWS = (
+    ("word", "word_embeddings"),
+    ("+ position", "position_embeddings"),
+    ("+ segment", "token_type_embeddings"),
+    ("= sum", "sum"),
+)
 
 
 def tell_changes(view: View) -> str:

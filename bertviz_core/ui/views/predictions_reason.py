@@ -94,7 +94,7 @@ def _add_up(view: View, vocab: int) -> _Added:
 
 def _choose_other(view: View, vocab: int) -> int:
     """The entry that one is compared with: the likeliest, or the next where that is the one itself."""
-    best = rank_top(view.trace[SCORES.fix(token=view.chosen.token)].astype(np.float64), 2)
+    best = rank_top(view.guide.trace[SCORES.fix(token=view.chosen.token)].astype(np.float64), 2)
     return best[1] if vocab == best[0] else best[0]
 
 

@@ -43,7 +43,7 @@ def _is_read_as_typed(view: View) -> bool:
 def show_verdict(view: View) -> None:
     """Both sentences, how likely the second follows the first, and the two logits behind it."""
     other = "" if _is_read_as_typed(view) else "; the model reads other tokens"
-    written = "A and B, as you wrote them" if view.pair else "A, as you wrote it"
+    written = "A and B, as they are read" if view.pair else "A, as it is read"
     with open_step_card(view, _SHARES, "The verdict", f"{written}{other}", worked=_SHARES.fix(relation=0)):
         st.html(_STYLE + _render_pair(view))
         show_passes_html(view, [_render_verdict(one) for one in view.passes])

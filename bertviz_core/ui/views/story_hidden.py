@@ -139,7 +139,7 @@ def _draw_hidden(view: View, story: Story, found: Found[Hidden]) -> None:
     progress = tell_progress(found, "the tokens hidden")
     st.caption(
         f"{tell_pass(view)}{_tell_marked(story)} "
-        f"{progress or 'Each is a pass with [MASK] in its place; the line: as it is.'}"
+        f"{progress or 'Each has a pass with [MASK] in its place, special tokens none; the line: as it is.'}"
     )
 
 

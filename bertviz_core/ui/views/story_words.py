@@ -12,7 +12,7 @@ from bertviz_core.analysis.naming import name_crumb
 from bertviz_core.analysis.parts import ALONE, SLOPE, WITHOUT
 from bertviz_core.analysis.walk import Turn
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_number
+from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.formula.steps import PREDICTION
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.cell_names import shorten
@@ -105,7 +105,7 @@ def render_without(view: View, start: Address, cells: Sequence[Address], without
     color = view.colors.kinds[PREDICTION]
     names = [f"{i + 1}. {name_crumb(view.trace, cell)}" for i, cell in enumerate(cells)]
     value, others = float(view.trace.recomputed(start)), [without.get(cell, WAITS) for cell in cells]
-    column = _compare("without it", value, others, color, _find_end(value, others))
+    column = _compare("without it", start, others, value, _find_end(value, others), color)
     return render_table("stop set to 0", names, [column], opens=("cell", cells))
 
 
@@ -120,7 +120,7 @@ def render_hidden(
         render_table(
             "token hidden" if len(shown) == 1 else f"hidden, {part[0]} to {part[-1]}",
             [f"{i} {trace.tokens[i]}" for i in part],
-            [_compare("with it hidden", value, [hidden.get(i, WAITS) for i in part], color, end)],
+            [_compare("with it hidden", start, [hidden.get(i, WAITS) for i in part], value, end, color)],
             {row for row, i in enumerate(part) if i in marked},
             ("token", part),
         )
@@ -129,9 +129,12 @@ def render_hidden(
     return f'<div class="bv-beside">{"".join(tables)}</div>'
 
 
-def _compare(name: str, value: float, others: Sequence[float | str | None], color: str, end: float) -> Column:
+def _compare(
+    name: str, start: Address, others: Sequence[float | str | None], value: float, end: float, color: str
+) -> Column:
     """What a number becomes, beside a line at what it was. end: of the bars' scale."""
-    return Column(name, others, color, end, mark=value)
+    write = format_percent if start.name == "probs" else format_number
+    return Column(name, others, color, end, write=write, mark=value)
 
 
 def _find_end(value: float, others: Sequence[float | str | None]) -> float:

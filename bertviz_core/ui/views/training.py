@@ -81,7 +81,7 @@ def write_headline(view: View) -> str:
         found = wanted.look() if wanted else Found()
         if found.whole and found.value:
             run.ahead = found.value
-            return f"Does it learn? In {write_count(steps, 'step')} to come −log P per hidden word {_say_ahead(run)}"
+            return f"Does it learn? Forecast: in {write_count(steps, 'step')} −log P per hidden word {_say_ahead(run)}"
         return f"Does it learn? Nothing is trained yet: {asked}. Press **{START}**"
     if len(records) <= count:
         return f"Does it learn? {say_step(records[-1])}, with the same tokens hidden"

@@ -26,8 +26,9 @@ from bertviz_core.ui.walk.worked_components import BLOCK, HEAD
 
 _FORMULA = r"L = e + \sum_{l,h} a_{l,h} + \sum_l f_l + b"
 _MEASURES = (
-    "What a head itself carried to the {what}, in this one pass. What the answer loses without the head, all its "
-    "weights at 0, is another number: later layers then read something else too. So its strongest head may be another."
+    "What a head itself carried to the {what}, but for its values’ bias, in this one pass. What the answer loses "
+    "without the head, all its weights at 0, is another number: later layers then read something else too. So its "
+    "strongest head may be another."
 )
 _SOURCE = "nostalgebraist 2020; Elhage et al. 2021"
 _STYLE = read_css(Path(__file__).with_name("where_from.css"))
@@ -106,6 +107,6 @@ def _render_sum(found: Components, colors: Palette) -> str:
     )
     return (
         f'{_STYLE}<div class="bv-fourfold" aria-hidden="true">{bar}</div><p class="bv-fourfold-sum">{terms} = '
-        f"<b>{write_fixed(found.total, digits.total)}</b>. <span>{told} here are those added directly, so they are "
-        "other than above.</span></p>"
+        f"<b>{write_fixed(found.total, digits.total)}</b>. <span>{told} here are those added directly, those of "
+        "values among them, so they are other than above.</span></p>"
     )

@@ -26,7 +26,7 @@ from bertviz_core.ui.walk.line import Line
 ROWS = 12  # of a table, beside those that close its sum
 _LOW = 4  # of them in a low window, until the others are asked for
 _SPARE = 1  # so few are shown there as well
-_SHORT = 36  # letters of a heading beside which there is room
+_SHORT = 40  # letters of a heading beside which there is room
 WORD, SIGN = "bv-word", "bv-sign"
 _POWER = re.compile(r"e\^\((.*)\)")
 _BAR = 34  # pixels of the longest bar
@@ -160,7 +160,7 @@ def render_table(table: Table) -> str:
     more = _render_more(hidden, len(table.columns)) if hidden else ""
     ends = "".join(_render_row(row, longest) for row in table.ends)
     opens = len(table.heading) <= _SHORT and any(_find_step(row) for row in table.rows)
-    asked = "<span>a row opens its number</span>" if opens else ""
+    asked = "<span>choose a row</span>" if opens else ""
     return (
         f'<h3 class="bv-made">{escape(table.heading)}{asked}</h3>'
         f'<table class="bv-operands"><thead><tr>{head}</tr></thead>'

@@ -65,11 +65,11 @@ def _mark_change(view: View, why: Explanation) -> str:
 def _write_end(view: View, why: Explanation) -> str:
     where = why.cell
     if where.path in view.trace.model.parameters:
-        return "A parameter of the checkpoint, learned in training. The walk ends here."
+        return "A parameter of the checkpoint, learned in training. A walk back ends here."
     if is_put(view.trace, where):
-        return f"{say_changed(view.trace, where)} The walk ends here."
+        return f"{say_changed(view.trace, where)} A walk back ends here."
     token = view.trace.tokens[where.at["token"]]
-    return escape_markdown(f"An input of the forward pass, made by the tokenizer for “{token}”. The walk ends here.")
+    return escape_markdown(f"An input of the forward pass, made by the tokenizer for “{token}”. A walk back ends here.")
 
 
 def write_words(trace: Trace, why: Explanation, found: Parts) -> str:

@@ -147,7 +147,7 @@ export class Chrome {
     const hint = more || waits ? `<span>${more || waits}</span>` : "";
     if (shown) return this.write(this.readout, writeReadout(canvas, shown) + hint);
     const idle = matchMedia("(hover: none)").matches ? "Tap any cell: its value and the formula that made it."
-      : "Point at any cell: its address, its value and the formula that made it stand here.";
+      : "Point at a cell: its address, value and formula stand here.";
     return this.write(
       this.readout, `<span class="bvc-idle">${pointed ? tellPart(canvas, pointed) || idle : idle}</span>${hint}`
     );

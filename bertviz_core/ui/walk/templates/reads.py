@@ -118,7 +118,7 @@ def explain_end(view: View, why: Explanation, way: Way) -> Card:
     if cell.path in trace.model.parameters:
         return _explain_parameter(trace, cell)
     if is_put(trace, cell):
-        return Card(say(f"{say_changed(trace, cell)} The walk ends here."))
+        return Card(say(f"{say_changed(trace, cell)} A walk back ends here."))
     return _explain_input(view, cell, way)
 
 
@@ -197,7 +197,7 @@ def tell_parameter(trace: Trace, cell: Address, values: np.ndarray) -> Said:
     return say(
         f"A parameter of the {owner}{layer}: training set it, and it is the same for every sentence.",
         above if count else choose(alone, least) if len(values) <= _SAMPLE else least,
-        " The walk ends here.",
+        " A walk back ends here.",
     )
 
 
@@ -205,7 +205,7 @@ def _explain_input(view: View, cell: Address, way: Way) -> Card:
     trace, token = view.trace, cell.at["token"]
     value = int(trace[cell].item())
     tokens = _draw_tokens(trace.tokens, trace[cell.whole], token)
-    said = f"{name_token(trace.tokens, token)}: {_tell_input(view, cell, value)} The walk ends here."
+    said = f"{name_token(trace.tokens, token)}: {_tell_input(view, cell, value)} A walk back ends here."
     table = _list_neighbours(trace, value) if cell.path == "input_ids" else None
     more = f"{_draw_row(view, cell)}{_list_way(trace, way)}"
     return Card(say(said), table, f'<div class="bv-idchips">{tokens}</div>', more=more)
