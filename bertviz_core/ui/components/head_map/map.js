@@ -86,7 +86,9 @@ export class HeadMap {
 
   /** @param {number} layer @param {number} head */
   button(layer, head) {
-    const button = makeElement("button", "head", makeElement("i", ""), makeElement("b", ""));
+    const number = makeElement("b", "");
+    number.dataset.of = String(head);
+    const button = makeElement("button", "head", makeElement("i", ""), number);
     Object.assign(button.dataset, { layer, head });
     button.setAttribute("role", "gridcell");
     place(button, layer, head, Math.ceil(this.header.shape[1] / SHORT));
