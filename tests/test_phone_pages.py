@@ -57,7 +57,9 @@ def test_each_head_has_its_number_below_its_map_and_the_chosen_one_is_described(
     below = phone.page.locator(".head b:not(:empty)")
     expect(below).to_have_count(72)
     assert below.evaluate_all(CUT) == []
-    numbered = "all => all.map(e => [e.dataset.head, JSON.parse(getComputedStyle(e, '::before').content)])"
+    numbered = (
+        "all => all.map(e => [e.dataset.head, JSON.parse(getComputedStyle(e.lastElementChild, '::before').content)])"
+    )
     assert all(own == shown for own, shown in phone.page.locator(".head").evaluate_all(numbered))
     assert phone.page.locator(".map .about .title").is_visible()
     assert phone.page.evaluate(HIGH) <= SCREENS * PHONE["height"]

@@ -9,8 +9,17 @@ _SHOWN = 12  # differences that a failure prints
 _AROUND = 60  # characters before the place where two lines part
 
 
+OFTEN = {"plain", "difference", "zeroed", "pair", "long"}
+
+
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.xdist_group(f"recorded: {name}")) for name in SCENES]
+    "name",
+    [
+        pytest.param(
+            name, marks=[pytest.mark.xdist_group(f"recorded: {name}"), *([] if name in OFTEN else [pytest.mark.rare])]
+        )
+        for name in SCENES
+    ],
 )
 def test_pages_show_what_is_recorded_of_them(name, tmp_path):
     written = find_file(name).read_text(encoding="utf-8").splitlines()

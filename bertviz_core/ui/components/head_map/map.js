@@ -200,6 +200,7 @@ export class HeadMap {
 /** @param {HTMLElement} place @param {Mark} [mark] */
 function writeMark(place, mark) {
   place.hidden = !mark;
+  place.parentElement?.toggleAttribute("data-bare", !mark);
   if (!mark) return;
   place.textContent = mark.text;
   place.style.background = mark.back;
