@@ -119,7 +119,8 @@ def test_of_what_a_weight_does_the_products_largest_in_size_are_listed(many):
 
 
 def test_the_line_beside_the_bars_is_at_the_number_as_it_is():
-    assert [_compare("without it", value, [0.5, "…", None], "").mark for value in (0.2, 0.9)] == [0.2, 0.9]
+    start = read_address("cls.predictions.probs[token=8,vocab=7]")
+    assert [_compare("without it", start, [0.5, "…"], value, 1.0, "").mark for value in (0.2, 0.9)] == [0.2, 0.9]
 
 
 def test_a_link_of_the_story_is_as_thick_as_the_size_of_what_is_followed(rome):

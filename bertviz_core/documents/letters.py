@@ -86,9 +86,9 @@ IN_FORMULAS: Mapping[str, Mapping[str, str]] = {
         "a_l,h": "what head h of layer l writes",
         "f_l": "what the feed-forward network of layer l writes", "b": "what the biases write",
     },
-    "xi = Σjxi,j": {
-        "x_i": "token i’s vector", "x_i,j": "the part of it that came from token j",
-        "b_i": "the part that came from biases", "s_i,j": "its share of the lengths of all parts",
+    "si,j =": {
+        "x_i,j": "the part of token i’s vector that came from token j", "b_i": "the part that came from biases",
+        "s_i,j": "its share of the lengths of all parts",
         "i": "the token that is read", "j": "each token", "k": "each token in turn",
     },
     "ρ =": {
@@ -134,7 +134,7 @@ IN_FORMULAS: Mapping[str, Mapping[str, str]] = {
     },
     "P − PA": {"P": "the answer’s probability", "A": "the head’s attention weights"},
     "P(A": {"P": "the answer’s probability", "A": "the head’s attention weights"},
-    "y − y": {"y": "the number that the story is about", "x": "the stop’s number", "w": "the token"},
+    "y": {"y": "the number that the story is about", "x": "the stop’s number", "w": "the token"},
     "y = Σipi": {
         "y": "the number that is explained", "p_i": "the part that operand i brings", "i": "an operand",
         "i*": "the one of the largest part",
