@@ -88,7 +88,7 @@ def steps(app):
 
 
 def finished(app):
-    return "The walk ends" in app.drawer.inner_text()
+    return "A walk back ends" in app.drawer.inner_text()
 
 
 def step(app, act):
