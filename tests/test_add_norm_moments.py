@@ -13,7 +13,7 @@ SIGMA = r"<abbr[^>]*>σ</abbr>"
 LINE = re.compile(
     rf"<b>sum</b> mean {BUTTON}&ensp;{SIGMA}² {BUTTON}&ensp;{SIGMA} <i>(\S+)</i></span>"
     rf"<span><b>normalized</b> mean <i>(\S+)</i>&ensp;{SIGMA} <i>(\S+)</i></span>"
-    rf"<span><b>× γ \+ β</b> mean <i>(\S+)</i>&ensp;{SIGMA} <i>(\S+)</i></span>"
+    rf"<span><b>result</b> mean <i>(\S+)</i>&ensp;{SIGMA} <i>(\S+)</i></span>"
 )
 
 

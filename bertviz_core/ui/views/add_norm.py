@@ -129,7 +129,7 @@ def _render_moments(view: View, module: Address) -> str:
     told += [
         f"<b>{name}</b> mean <i>{format_short(0.0 if abs(center) < _ROUNDED else center)}</i>&ensp;"
         f"{_SIGMA} <i>{format_short(spread)}</i>"
-        for name, address in (("normalized", norm.enter("normalized")), ("× γ + β", norm))
+        for name, address in (("normalized", norm.enter("normalized")), ("result", norm))
         if address in trace
         for center, spread in [measure_moments(trace[address.fix(token=token)])]
     ]
