@@ -13,7 +13,7 @@ import logging
 import re
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import lru_cache, partial
@@ -45,6 +45,7 @@ from rooms.tally import write_table
 LOG = logging.getLogger(__name__)
 _HERE = Path(__file__).parent / "browser"
 _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
+_STYLED = re.compile(rb'<link rel="stylesheet" href="\.\./rooms/((?:rooms|join|lead)\.css)">')
 _FONTS = (("Source Sans", "SourceSansVF"), ("Source Code Pro", "SourceCodeVF"))
 _NEVER = {"Cache-Control": "no-store"}
 _LONGEST_ADDRESS = 200
@@ -317,7 +318,8 @@ class _Files:
     """The pages and their files, which a browser asks for anew each time and takes again where they are the same."""
 
     def __init__(self) -> None:
-        self._files = {path.name: path.read_bytes() for path in _HERE.iterdir() if path.suffix in _TYPES}
+        files = {path.name: path.read_bytes() for path in _HERE.iterdir() if path.suffix in _TYPES}
+        self._files = {name: _hold_styles(file, files) for name, file in files.items()}
         self._files["font.css"] = _write_fonts().encode()
         self._tags = {name: f'"{hashlib.sha256(file).hexdigest()[:16]}"' for name, file in self._files.items()}
 
@@ -329,6 +331,11 @@ class _Files:
         if request.headers.get("if-none-match", "").removeprefix("W/") == self._tags[name]:
             return Response(status_code=304, headers=told)
         return Response(self._files[name], media_type=_TYPES[Path(name).suffix], headers=told)
+
+
+def _hold_styles(page: bytes, files: Mapping[str, bytes]) -> bytes:
+    """A page that holds its own styles, so that it is drawn as soon as it has come itself."""
+    return _STYLED.sub(lambda found: b"<style>\n%s</style>" % files[found[1].decode()], page)
 
 
 def _write_fonts() -> str:

@@ -340,8 +340,9 @@ def test_a_code_for_cameras_leads_to_this_server_alone(web, monkeypatch, host, a
     assert web.get("/lead/AB23/code.svg", params={"at": at}, headers={"Host": host}).status_code == status
 
 
-def test_a_page_for_phones_is_small(web):
+def test_a_page_for_phones_is_small_and_drawn_as_soon_as_it_has_come(web):
     page = web.get("/join/").text
+    assert "--text:" in page and ".answers" in page and 'rel="stylesheet"' not in page
     names, sizes = re.findall(r'"\.\./(rooms/[a-z.]+)"', page), {"page": len(page)}
     while names:
         name = names.pop()
