@@ -63,12 +63,13 @@ def _work_out_head(view: View, of: Address) -> WorkedOut:
         "token": Part(name_token(trace.tokens, token)),
         "from": Part(name_token(trace.tokens, best)),
         "weight": Part(float(weights[best]), format_percent),
+        "way": Part(", the other way" if float(amounts[best]) * number < 0 else ""),
         "rank": card.count(rank),
         "count": card.count(every.size, "head"),
     }
     form = "What head {head} of layer {layer} writes at {token}, but for its bias, adds **{part}** to {number}: "
     form += (
-        "in size number {rank} of {count}. {from}, with {weight} of its attention, counts for as much as any."
+        "in size number {rank} of {count}. {from}, with {weight} of its attention, pulls hardest{way}."
         if weights.any()
         else "all its attention weights there are 0."
     )

@@ -212,13 +212,15 @@ def _list_single(group: Group, columns: int) -> Row:
 
 
 def tell_terms(trace: Trace, why: Explanation, terms: np.ndarray) -> Said:
-    """How many terms raise the number and how many lower it; its place among those beside it."""
+    """How many terms raise the number, how many lower it, and how many are 0; its place among those beside it."""
     cell, at = why.cell, why.cell.at
     up, down = int((terms > 0).sum()), int((terms < 0).sum())
+    still = len(terms) - up - down
     verbs = {"raise": Part("raises" if up == 1 else "raise"), "lower": Part("lowers" if down == 1 else "lower")}
     counts = {"up": card.count(up), "down": card.count(down), "all": card.count(len(terms), "product"), **verbs}
+    counts["still"] = Part(f", {still:,} {'is' if still == 1 else 'are'} 0" if still else "")
     if {"query", "key"} <= at.keys():
-        form = "What {asks} asks, compared with what {offers} offers: {all}, {up} for and {down} against."
+        form = "What {asks} asks, compared with what {offers} offers: {all}, {up} for and {down} against{still}."
         who = {"asks": at["query"], "offers": at["key"]}
         named = {name: Part(name_token(trace.tokens, i)) for name, i in who.items()}
         return say(Claim("products for and against", form, {**counts, **named}), tell_match(trace, cell))
@@ -233,10 +235,11 @@ def tell_terms(trace: Trace, why: Explanation, terms: np.ndarray) -> Said:
         many = trace.model.config.head_dim > 1
         form = (
             f"{'One of {width} numbers that say' if many else 'The only number that says'} what {{token}} "
-            f"{_SAYS[cell.name]} in head {{head}} of layer {{layer}}: {{raising}} {{raise}} it, {{down}} {{lower}} it."
+            f"{_SAYS[cell.name]} in head {{head}} of layer {{layer}}: {{raising}} {{raise}} it, "
+            "{down} {lower} it{still}."
         )
         return say(Claim("a number of a head's vector", form, {**counts, **place}), tell_rank(trace, cell))
-    form = "{where}{up} of {all} {raise} it, {down} {lower} it."
+    form = "{where}{up} of {all} {raise} it, {down} {lower} it{still}."
     where = {"where": Part(tell_where(trace, cell))}
     return say(Claim("terms for and against", form, {**counts, **where}), tell_rank(trace, cell))
 
