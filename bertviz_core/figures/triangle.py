@@ -20,13 +20,20 @@ _TRIANGLE = 270  # pixels high, with the line below it
 
 
 def draw_triangle(
-    skip: float, added: float, total: float, angle: float, colors: Palette, inks: tuple[str, str, str]
+    skip: float,
+    added: float,
+    total: float,
+    angle: float,
+    colors: Palette,
+    inks: tuple[str, str, str],
+    cells: Sequence[str] = (),
 ) -> Chart:
     """Two vectors added, true to length and angle: the skip lies flat, what is added leads from its tip to the sum's.
 
     Below it a line from the shortest that such a sum can be to the longest, with a mark where this one is.
 
-    angle: between the two, in degrees; NaN where one of them has no length. inks: of skip, added and sum.
+    angle: between the two, in degrees; NaN where one of them has no length. inks: of skip, added and sum; cells: the
+    addresses of their lengths, each offered by a dot on its side, "" where there is none.
     """
     turn = math.radians(angle) if math.isfinite(angle) else 0.0
     tip = (skip + added * math.cos(turn), added * math.sin(turn))
@@ -34,7 +41,12 @@ def draw_triangle(
     body = "M 0,0 L {:.4f},0 L {:.4f},{:.4f} Z".format(skip, *tip)
     marks, named, axes = _draw_reach(skip, added, total, inks[2], colors)
     return make_chart(
-        [*_draw_sides(ways, (skip, added, total), inks), *_draw_angle(skip, added, turn, colors), *marks],
+        [
+            *_draw_sides(ways, (skip, added, total), inks),
+            *_draw_angle(skip, added, turn, colors),
+            *marks,
+            *_offer_sides(ways, (skip, added, total), inks, cells),
+        ],
         _TRIANGLE,
         colors,
         left=16,
@@ -63,6 +75,27 @@ def _draw_sides(ways: Sequence[_Way], lengths: Sequence[float], inks: Sequence[s
             "marker": {"color": ink, "size": [0, 12], "symbol": "arrow", "angleref": "previous"},
         }
         for (start, end), name, ink, length in zip(ways, _SIDES, inks, lengths, strict=True)
+    ]
+
+
+def _offer_sides(
+    ways: Sequence[_Way], lengths: Sequence[float], inks: Sequence[str], cells: Sequence[str]
+) -> list[Spec]:
+    """A dot in the middle of each side, which offers the side's length."""
+    return [
+        {
+            "type": "scatter",
+            "x": [(start[0] + end[0]) / 2],
+            "y": [(start[1] + end[1]) / 2],
+            "mode": "markers",
+            "name": name,
+            "text": [name],
+            "hovertemplate": Rich(f"{escape(name)}<br><b>{format_number(length)}</b><extra></extra>"),
+            "marker": {"color": ink, "size": 9},
+            "meta": [cell],
+        }
+        for (start, end), name, length, ink, cell in zip(ways, _SIDES, lengths, inks, cells, strict=False)
+        if cell
     ]
 
 

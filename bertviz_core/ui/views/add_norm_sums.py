@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -100,6 +101,16 @@ def _offer_number(view: View) -> None:
         offer_number(find_length(module.enter("dense").fix(token=token)))
 
 
+def _find_cells(view: View, token: int) -> tuple[str, str, str, str]:
+    """The addresses of what a token was, of what is added, of the sum, as lengths, and of the angle; "" for none."""
+    module = Address.in_layer(view.chosen.layer, read_where())
+    residual = module.enter("residual")
+    before, added = ("", *(leaf.address for leaf in view.trace.step(residual).leaves))[-2:]
+    lengths = (str(find_length(Address(each).fix(token=token))) if each else "" for each in (before, added, residual))
+    was, more, total = lengths
+    return was, more, total, str(find_angle(residual.fix(token=token))) if before else ""
+
+
 def _find_residual(view: View) -> Address:
     return Address.in_layer(view.chosen.layer, read_where()).enter("residual")
 
@@ -171,10 +182,10 @@ def _show_triangle(view: View) -> None:
     )
     with open_card(view, RESIDUAL, heading, residual, name="triangle"):
         was, added, total = (ink.text for ink in _list_inks(view, read_where()))
-        inks = was, added, total
+        inks, cells = (was, added, total), _find_cells(view, view.chosen.token)[:-1]
         show_passes_chart(
             view,
-            [draw_triangle(*_measure_triangle(one), view.colors, inks) for one in view.passes],
+            [draw_triangle(*_measure_triangle(one), view.colors, inks, cells) for one in view.passes],
             "triangle",
             f"The residual sum of {name_token(view.trace.tokens, view.chosen.token)} as a triangle",
         )
@@ -233,10 +244,18 @@ def _draw_bars(sums: Sums, shown: Sequence[int], inks: Sequence[Ink]) -> str:
 def _render_row(view: View, i: int, lengths: Sequence[str], angle: float) -> str:
     """A token's row. lengths: of what it was, of what is added, and of the sum, as they are written."""
     dial = f'<i class="bv-dial" style="--turn:{-angle:.1f}deg"></i>' if math.isfinite(angle) else ""
-    inside = ("", *lengths, f"{format_degrees(angle)}{dial}")
+    *cells, turned = _find_cells(view, i)
+    offered = [*cells, turned if math.isfinite(angle) else ""]
+    texts = (*lengths, f"{format_degrees(angle)}{dial}")
+    inside = ("", *(_offer(text, cell) for text, cell in zip(texts, offered, strict=True)))
     name = style.render_token_name(i, name_token_short(view.trace, i))
     here = "bv-here" if i == view.chosen.token else ""
     return table_html.write_row(name, table_html.write_cells(inside), here)
+
+
+def _offer(text: str, cell: str) -> str:
+    """A number that a click explains, where it has an address."""
+    return f'<button data-cell="{escape(cell)}">{text}</button>' if cell else text
 
 
 def show_all_layers(view: View) -> None:
