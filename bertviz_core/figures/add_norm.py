@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.figures.base import Chart, Spec, make_chart, pack, set_axis, set_font, write_text
+from bertviz_core.figures.base import Chart, Spec, give_way, make_chart, pack, set_axis, set_font, write_text
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, bold, escape
 from bertviz_core.formula.numbers import format_short
@@ -15,6 +15,7 @@ from bertviz_core.formula.numbers import format_short
 _GAP = 0.025  # the part of the chart between two strips
 _HEIGHTS = 48, 33  # pixels of a strip with numbers of the pass, and of one with learned ones
 _READ = "component; band: mean ± σ; longer bars cut"
+_FEW = 64  # components that a phone has room for
 _PALE = 0.5  # of learned numbers: a factor's bars, all from 0 up, would be a block in full colour
 _SIDE_ROOM, _END_ROOM = 104, 44  # pixels for the strips' names, and for the ends of their scales
 
@@ -67,8 +68,23 @@ def draw_aligned(strips: Sequence[Strip], chosen: int, colors: Palette) -> Chart
         hovermode="x",
         annotations=texts,
         shapes=[*shapes, _frame(chosen, colors)],
+        meta=_show_few(chosen, width),
         xaxis=set_axis(colors, _READ, standoff=2, **across, automargin=False),
         **axes,
+    )
+
+
+def _show_few(chosen: int, width: int) -> Spec:
+    """On a phone: the components around the chosen one, each wide enough to be seen."""
+    count = min(_FEW, width)
+    first = min(max(0, chosen - count // 2), width - count)
+    last = first + count - 1
+    return give_way(
+        {
+            "xaxis.range": [first - 1, last + 1],
+            "xaxis.tickvals": [first, chosen, last],
+            "xaxis.title.text": f"components {first} to {last} of {width}; band: mean ± σ",
+        }
     )
 
 

@@ -19,6 +19,7 @@ from bertviz_core.figures.texts import LONGEST, LONGEST_TICK, escape, escape_in_
 Spec = dict[str, Any]  # a part of what Plotly.js draws, in its own terms
 Cells = Sequence[str] | str
 
+NARROW = 480  # pixels: a chart below that is one on a phone
 BAR_GAP = 0.25  # between horizontal bars, of what a row has
 _CLEAR = "rgba(0,0,0,0)"
 LETTER = 7.3  # pixels: the width of a letter of `set_font`
@@ -135,6 +136,12 @@ def make_chart(
     }
     given = {key: part for key, part in layout.items() if part != []}  # no shapes, no texts
     return Chart(tuple(traces), {**usual, **given}, picked_from=picked_from)
+
+
+def give_way(layout: Mapping[str, Any], hidden: Sequence[int] = ()) -> Spec:
+    """A layout's `meta`, by which the browser draws a chart on a phone otherwise (plotly_inside.js): with these parts
+    of the layout, by their paths, and without the traces that are hidden."""
+    return {"narrow": {"below": NARROW, "hidden": list(hidden), "layout": dict(layout)}}
 
 
 def make_tracks(rows: int, colors: Palette) -> list[Spec]:

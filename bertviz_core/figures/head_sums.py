@@ -8,7 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.figures.base import LETTER, Cells, Chart, Spec, make_chart, pack, set_axis, set_font, write_text
+from bertviz_core.figures.base import (
+    LETTER,
+    Cells,
+    Chart,
+    Spec,
+    give_way,
+    make_chart,
+    pack,
+    set_axis,
+    set_font,
+    write_text,
+)
 from bertviz_core.figures.margins import measure_text
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.taken import mark_rows, set_rows
@@ -19,6 +30,8 @@ from bertviz_core.formula.steps import ATTENTION, VALUE
 _ROW, _HEAD = 16, 54  # pixels
 # Of the width that numbers leave:
 _RESULTS, _WEIGHTS, _PARTS, _SHARES = (0.0, 0.15), (0.2, 0.38), (0.43, 0.74), (0.78, 1.0)
+_PARTS_ALONE, _SHARES_ALONE = (0.0, 0.6), (0.68, 1.0)  # where only these have room
+_NAMES = 5  # of columns, which come first among the texts
 _BEHIND, _APART = 4, 12  # pixels from bars to the numbers, and between two columns of these
 _DRAWN = 4, 8  # of a head's rows of the matrix, and one in so many columns
 
@@ -45,21 +58,22 @@ class HeadSums:
 def draw_head_sums(shown: HeadSums, rows: Sequence[str], marked: Sequence[int], colors: Palette) -> Chart:
     """What every head gives, times its own rows of the output matrix, is what it adds; the bias, and the sum.
 
-    Lengths and shares have the pixels that they need, bars and strips share what is left, so that the chart is whole
-    on a phone, too. Of the weights a few rows and columns are drawn. rows: their names; marked: rows that are lit.
+    Lengths and shares have the pixels that they need, bars and strips share what is left; on a phone only what is added
+    has strips. Of the weights a few rows and columns are drawn. rows: their names; marked: rows that are lit.
     """
     (heads, dim), (count, hidden) = shown.results.shape, shown.parts.shape
     lengths = write_column(np.linalg.norm(shown.parts.astype(np.float64), axis=1).tolist(), "short")
     shares = write_column(shown.shares.tolist(), "percent")
     first = _BEHIND + _measure("length", lengths)  # from the bars to where the lengths end
     second = first + _APART + _measure("share", shares)
+    signs = _write_signs(heads, colors)
     texts = [
         _name_strips("z", f"{dim}", shown.ends[0], _RESULTS, colors.kinds[VALUE], colors),
         _name_strips("W", f"{dim}×{hidden}", shown.ends[1], _WEIGHTS, colors.text, colors),
         _name_strips("adds", f"{hidden}", shown.ends[2], _PARTS, colors.kinds[ATTENTION], colors),
         _name_numbers("length", first, colors),
         _name_numbers("share", second, colors),
-        *_write_signs(heads, colors),
+        *signs,
         *_write_numbers(lengths, first, colors),
         *_write_numbers(shares, second, colors),
     ]
@@ -77,10 +91,18 @@ def draw_head_sums(shown: HeadSums, rows: Sequence[str], marked: Sequence[int], 
         right=second + _BEHIND,
         bargap=0.5,
         annotations=texts,
+        meta=give_way(_leave_out_factors(len(signs)), (0, 1)),
         shapes=[*mark_rows(count, marked, True, colors), *_draw_tracks(count - 1, colors)],
         yaxis=set_rows(rows, colors),
         **_set_axes(shown, colors),
     )
+
+
+def _leave_out_factors(signs: int) -> Spec:
+    """The layout of a narrow chart: what heads add and its shares, without what that is the product of."""
+    names = {"annotations[0].visible": False, "annotations[1].visible": False, "annotations[2].x": _PARTS_ALONE[0]}
+    unsigned = {f"annotations[{_NAMES + i}].visible": False for i in range(signs)}
+    return {**names, **unsigned, "xaxis3.domain": list(_PARTS_ALONE), "xaxis4.domain": list(_SHARES_ALONE)}
 
 
 def _measure(name: str, numbers: Sequence[str]) -> int:

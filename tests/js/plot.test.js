@@ -160,3 +160,24 @@ test("numbers are seen in the cells of a map where all of them have room, and in
   texts[0].box.width = 21; // after a rotation of the phone
   assert.deepEqual(look(), ["", "", ""]);
 });
+
+test("a chart with little room is drawn otherwise once, where it says how; what it was given stays as it was", () => {
+  const given = { xaxis: { range: [0, 9] }, meta: { narrow: { below: 480, hidden: [1], layout: { "xaxis.range": [2, 3] } } } };
+  const told = [];
+  globalThis.Plotly = { update: (_chart, ...what) => told.push(what) };
+  const { plot, drawn } = openPlot();
+  const draw = (width, meta) => {
+    Object.assign(drawn, { layout: given, data: [{}, {}] });
+    Object.assign(drawn._fullLayout, { width, meta });
+    plot.offers = [];
+    plot.read();
+    return [told.splice(0), plot.offers.length];
+  };
+  const changed = [[{ visible: false }, { "xaxis.range": [2, 3], meta: null }, [1]]];
+  assert.deepEqual(draw(340, given.meta), [changed, 0]);
+  assert.ok(drawn.layout !== given && drawn.layout.xaxis !== given.xaxis);
+  assert.deepEqual(draw(340, null), [[], 1]);
+  assert.deepEqual(draw(480, given.meta), [[], 1]);
+  delete globalThis.Plotly;
+  assert.deepEqual(draw(340, given.meta), [[], 1]);
+});

@@ -13,7 +13,7 @@ export function markNumbers(app, way) {
   const here = way.at(-1);
   mark(app, NUMBER, here ? listWritten(app, here) : []);
   for (const table of app.querySelectorAll(TABLES)) {
-    const rows = way.flatMap((cell) => listWritten(table, cell).map((each) => each.closest("tr") ?? []).flat());
+    const rows = way.flatMap((cell) => listWritten(table, cell).flatMap((each) => each.closest("tr") ?? []));
     mark(table, ROW, rows.slice(-1));
     table.classList.toggle(MOVED, rows.length > 0);
   }

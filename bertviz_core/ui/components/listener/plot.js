@@ -9,7 +9,7 @@ import { findTwin, readTokens, ROW_TOKENS } from "../shared/address.js";
 import { clamp, clampIndex } from "../shared/clamp.js";
 import { makeElement } from "../shared/element.js";
 import { WORTH, writeNumber } from "../shared/numbers.js";
-import { findPointerLayer, findTicks, hears, isDrawn, measureAxis, writeInCells, writeInFull } from "../shared/plotly_inside.js";
+import { findPointerLayer, findTicks, giveWay, hears, isDrawn, measureAxis, writeInCells, writeInFull } from "../shared/plotly_inside.js";
 import { join, readKind } from "./joined.js";
 import { RIM } from "./offer.js";
 import { listOffers } from "./offers.js";
@@ -68,6 +68,7 @@ export class Plot {
   }
 
   read() {
+    if (giveWay(this.drawn)) return; // and is read once it has been drawn
     this.writeInFull();
     writeInCells(this.drawn);
     this.offers = listOffers(this.drawn);

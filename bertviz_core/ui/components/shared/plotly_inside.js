@@ -61,6 +61,19 @@ export function writeInFull(chart, form, write) {
   Object.assign(locale, { inFull: true, numberFormat: (/** @type {string} */ wish) => (wish === form ? write : numberFormat(wish)) });
 }
 
+// A chart on a phone is drawn otherwise, where it says how (figures/base.py, give_way); whether it is drawn anew for that.
+// What it was given is kept as it was, and so is drawn again where it has room. Streamlit's Plotly is the window's.
+/** @param {Chart} chart */
+export function giveWay(chart) {
+  const { meta, width } = chart._fullLayout ?? {};
+  const { narrow } = meta ?? {};
+  if (!narrow || width >= narrow.below || !globalThis.Plotly) return false;
+  chart.layout = structuredClone(chart.layout);
+  chart.data = chart.data.map((/** @type {object} */ trace) => ({ ...trace }));
+  globalThis.Plotly.update(chart, narrow.hidden.length ? { visible: false } : {}, { ...narrow.layout, meta: null }, narrow.hidden);
+  return true;
+}
+
 // What a heat map writes in its cells (figures/inked.py) is seen where all of it has room: a cell of many without its
 // number would pass for one that has none worth writing.
 /** @param {Chart} chart */

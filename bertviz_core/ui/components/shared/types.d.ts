@@ -1,5 +1,9 @@
 // Plotly.js as far as we look into it (plotly_inside.js), and what Streamlit calls a component with.
 
+declare global {
+  var Plotly: { update(chart: Element, data: object, layout: object, traces?: number[]): unknown } | undefined;
+}
+
 export interface Axis {
   _id: string;
   _offset: number;
@@ -45,6 +49,8 @@ export interface Drawn {
 export interface Chart extends Element {
   _ev?: { listeners(event: string): Function[] };
   _fullLayout?: any;
+  layout?: any;
+  data?: any;
   calcdata?: Point[][];
   on?(event: string, handler: Function): void;
   removeListener?(event: string, handler: Function): void;
