@@ -4,7 +4,7 @@ import streamlit as st
 
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
-from bertviz_core.ui.views import notebook, notebook_facts
+from bertviz_core.ui.views import notebook, notebook_cells, notebook_facts
 
 view = open_page(
     "notebook",
@@ -13,11 +13,17 @@ view = open_page(
     notebook.write_headline,
 )
 found = notebook.compare_all(view)
-printed = notebook.read_printed()
-if not found:
-    notebook.show_itself(view, lambda: notebook.show_status(view, found))
-notebook.choose_printed(printed)
-notebook.show_tensor(view, printed, found)
+printed = notebook_cells.read_chosen()
+notebook_cells.choose_printed(view, printed)
+tensor, itself = (st.container(), None) if found else st.columns([3, 2], gap="small")
+with tensor:
+    notebook.show_tensor(view, printed, found)
+    notebook_cells.show_page(printed)
+    if not found:
+        notebook.show_status(view, found)
+if itself:
+    with itself:
+        notebook.show_itself(view)
 if found:
     table, status = st.columns([3, 1], gap="small")
     with table:

@@ -30,6 +30,7 @@ from bertviz_core.documents.printed import (
 from bertviz_core.programs.config import BertConfig
 from bertviz_core.ui.frame.site import find_page
 from bertviz_core.ui.views import notebook as page
+from bertviz_core.ui.views import notebook_cells
 from bertviz_core.ui.views.notebook_facts import _tell_list
 from tests.factory import random_checkpoint
 
@@ -70,8 +71,9 @@ def test_every_tensor_is_whole():
         assert [len(row) for row in printed.digits] == [6] * 6
         for text in sum(printed.digits, ()):
             assert re.fullmatch(r"-?\d\.\d{4}(e-\d\d)?", text), (printed.cell, text)
-        assert page._write_program().by_address[printed.address].dims[0] == "token"
-        assert find_page(page._write_program().stages[printed.address])
+        program = notebook_cells.write_program()
+        assert program.by_address[printed.address].dims[0] == "token"
+        assert find_page(program.stages[printed.address])
 
 
 def test_every_digit_is_that_of_the_text():
@@ -157,7 +159,8 @@ def as_printed(tensor):
 
 def opened(monkeypatch, model, printed=TENSORS, **query):
     monkeypatch.setenv("BERTVIZ_MODELS", str(model))
-    monkeypatch.setattr(page, "TENSORS", printed)
+    for part in (page, notebook_cells):
+        monkeypatch.setattr(part, "TENSORS", printed)
     at = AppTest.from_file(APP, default_timeout=60)
     at.query_params.update(query)
     at.run()
@@ -233,7 +236,7 @@ def test_another_model_shows_the_printed_numbers_and_what_to_load(kind, tmp_path
     assert "**36** of 324 numbers follow from others printed; the rest need BERT-base" in at.title[0].value
     checks = next(e.proto.body for e in at.get("html") if "Checks of this page" in e.proto.body)
     assert ">36 of 36<" in checks and ">not yet<" in checks
-    layout = json.loads(at.get("plotly_chart")[1].proto.spec)["layout"]
+    layout = json.loads(at.get("plotly_chart")[0].proto.spec)["layout"]
     written = [each["text"] for each in layout["annotations"] if each.get("yref") == "y"]
     assert written == [text.replace("-", "−") for row in BY_CELL["61"].digits for text in row]
     assert any("cls.predictions.transform.LayerNorm" in e.proto.body for e in at.get("html"))

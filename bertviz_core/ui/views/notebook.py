@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
@@ -20,11 +19,10 @@ from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.texts import Rich
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
-from bertviz_core.formula.steps import FFN, Program, Step
-from bertviz_core.programs.bert import MOST_HEADS, write_bert
+from bertviz_core.formula.steps import FFN, Step
 from bertviz_core.programs.config import BertConfig
-from bertviz_core.ui.frame import choices, site, state, style, url
-from bertviz_core.ui.frame.keys import PAD, Key
+from bertviz_core.ui.frame import choices, style
+from bertviz_core.ui.frame.keys import PAD
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.preparation import NO_PADDING
 from bertviz_core.ui.frame.resources import list_models
@@ -34,6 +32,7 @@ from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.printed_grid import KEY, render_grid
 from bertviz_core.ui.panels.tables import Column, render_table
+from bertviz_core.ui.views.notebook_cells import write_program
 from bertviz_core.ui.views.notebook_facts import count_same
 
 NOTEBOOK = "notebook (001)"
@@ -43,9 +42,8 @@ _COLUMNS = {
 }  # fmt: skip
 _NUMBERS = sum(len(row) for printed in TENSORS for row in printed.digits)
 _MAP = 262  # pixels: as high as what stands beside it
-_CURVE, _CURVE_ALONE = 224, 340  # pixels: with something beside it, and without
+_CURVE = 262  # pixels
 _APART = 0.05  # from one point of the curve to the next
-_CELL = Key("cell", TENSORS[0].cell)
 
 
 def write_headline(view: View) -> Said:
@@ -84,9 +82,13 @@ def show_status(view: View, found: dict[str, Comparison]) -> None:
     model = "" if base else f"the model {MODEL}"
     text = "" if sentence else f"the sentence “{SENTENCE}”"
     needs = escape_markdown(" and ".join(filter(None, (model, text))))
-    st.html(_render_checks(view))
-    st.caption(f"To compare all {_NUMBERS} with ours, this page needs {needs}.")
-    _show_buttons(base, sentence)
+    with st.container(border=True, key="panel-checks"):
+        checks, load = st.columns([3, 2], gap="small", vertical_alignment="center")
+        with checks:
+            st.html(_render_checks(view))
+        with load:
+            st.caption(f"To compare all {_NUMBERS} with ours, this page needs {needs}.")
+            _show_buttons(base, sentence)
 
 
 def _render_checks(view: View) -> str:
@@ -137,33 +139,6 @@ def _take_model() -> None:
     choices.choose_model(MODEL)
 
 
-def read_printed() -> PrintedTensor:
-    """The printed tensor that is shown in full."""
-    cells = _list_cells()
-    url.bind(_CELL, cells)
-    return TENSORS[cells.index(state.read(_CELL))]
-
-
-def choose_printed(printed: PrintedTensor) -> None:
-    """The cells of the notebook that print a tensor, to choose from, and the page that shows the chosen one."""
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.radio(
-            "Cell of the notebook",
-            _list_cells(),
-            key=_CELL.name,
-            horizontal=True,
-            on_change=url.note_choice,
-            format_func="In [{}]".format,
-            label_visibility="collapsed",
-        )
-        info = site.find_page(_write_program().by_address[printed.address].stage)
-        site.show_link(info, f"Our value: {info.title}", info.icon)
-
-
-def _list_cells() -> list[str]:
-    return [printed.cell for printed in TENSORS]
-
-
 def show_tensor(view: View, printed: PrintedTensor, found: dict[str, Comparison]) -> None:
     """One printed tensor, number by number, with ours beside it where it can be compared, and how."""
     _show_printed(view, printed, found.get(printed.cell))
@@ -171,7 +146,7 @@ def show_tensor(view: View, printed: PrintedTensor, found: dict[str, Comparison]
 
 @derived
 def _show_printed(view: View, printed: PrintedTensor, comparison: Comparison | None) -> Derived:
-    step, numbers = _write_program().by_address[printed.address], notebook.read_printed(printed)
+    step, numbers = write_program().by_address[printed.address], notebook.read_printed(printed)
     axis = step.dims[-1]
     rows, columns = [f"token {i}" for i in ROWS], [f"d − {-j}" if j < 0 else str(j) for j in COLUMNS]
     held = numbers if comparison is None else np.hstack([numbers, comparison.values])
@@ -288,8 +263,8 @@ def _read_pair() -> tuple[PrintedTensor, PrintedTensor]:
 
 
 @derived
-def show_itself(view: View, beside: Callable[[], object] | None = None) -> Derived:
-    """Two printed tensors against each other: this needs no model. beside: draws what stands beside the picture."""
+def show_itself(view: View) -> Derived:
+    """Two printed tensors against each other: this needs no model."""
     inputs, outputs = _read_pair()
     x, y = notebook.read_printed(inputs), notebook.read_printed(outputs)
     agree, line = notebook.find_followers(inputs, outputs), _span(x)
@@ -306,7 +281,7 @@ def show_itself(view: View, beside: Callable[[], object] | None = None) -> Deriv
             y.ravel(),
             view.colors,
             view.colors.kinds[FFN],
-            height=_CURVE if beside else _CURVE_ALONE,
+            height=_CURVE,
             size=9,
         ),
         Origin(
@@ -319,7 +294,6 @@ def show_itself(view: View, beside: Callable[[], object] | None = None) -> Deriv
             f"{NOTEBOOK}, In [49] and In [51]",
         ),
         values=Values(held, names, ["pre-activation", "activation"]),
-        beside=beside,
         note=f"Each point is one printed pair on the GELU curve. {_tell_lowest(inputs, outputs)}",
     )
 
@@ -340,9 +314,3 @@ def _tell_lowest(inputs: PrintedTensor, outputs: PrintedTensor) -> str:
         f"At x = {typed} the notebook prints {printed}; in exact arithmetic it is {exact}: in single precision "
         "1 + erf(x/√2) nearly cancels there and keeps only two or three digits."
     )
-
-
-@lru_cache(maxsize=1)
-def _write_program() -> Program:
-    """BERT base with every head: formulas for addresses that the loaded model may not have."""
-    return write_bert(BertConfig(), MOST_HEADS)
