@@ -14,6 +14,7 @@ from bertviz_core.documents import examples
 from bertviz_core.documents.examples import WORDS
 from bertviz_core.figures.attention import draw_denominator
 from bertviz_core.figures.heatmap import Side, draw_heatmap
+from bertviz_core.figures.palette import Palette
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.formula.texts import join_words, write_count
@@ -94,12 +95,12 @@ def divide(scores: np.ndarray) -> np.ndarray:
     return scores / np.sqrt(_WIDTH) if state.read(_DIVIDED) else scores
 
 
-def _edit_scores(row: int) -> None:
+def _edit_scores(row: int, colors: Palette) -> None:
     """The fields of the matrix; a click on the name of a row works that one out.
 
     What was typed is held in the URL as it was typed, also where it is no number.
     """
-    _SHEET.show_grid("score of", [_name_row(word, word == WORDS[row]) for word in WORDS], WORDS)
+    _SHEET.show_grid("score of", [_name_row(word, word == WORDS[row]) for word in WORDS], WORDS, colors)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.toggle(
             rf"Divide again by $\sqrt{{d_k}} = \sqrt{{{_WIDTH}}} = {_WIDTH**0.5:g}$",
@@ -240,7 +241,7 @@ def _show_shares(view: View, found: np.ndarray, row: int) -> Derived:
             source=ARTICLE,
         ),
         values=Values(found, WORDS, WORDS),
-        beside=lambda: _edit_scores(row),
+        beside=lambda: _edit_scores(row, view.colors),
         sides=(2, 3),
     )
 

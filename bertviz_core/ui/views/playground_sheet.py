@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -12,7 +12,10 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis import playground
+from bertviz_core.figures.palette import Palette
+from bertviz_core.figures.tints import tint_cell
 from bertviz_core.formula.numbers import format_short
+from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import state, url
 from bertviz_core.ui.frame.keys import Key
@@ -79,13 +82,13 @@ class Sheet:
                 self._show_field(row, column, label, "visible")
         self._explain_all()
 
-    def show_grid(self, what: str, names: Sequence[str], labels: Sequence[str]) -> None:
-        """The fields of all rows as a table, and what is wrong with any of them.
+    def show_grid(self, what: str, names: Sequence[str], labels: Sequence[str], colors: Palette) -> None:
+        """The fields of all rows as a table whose cells have the colours of their numbers, and what is wrong with any.
 
         what: they are; names: of the rows, as HTML; labels: of the columns.
         """
         heads = "".join(f"<b>{escape(label)}</b>" for label in labels)
-        st.html(_STYLE)
+        st.html(f"{_STYLE}<style>{''.join(self._tint(colors))}</style>")
         with st.container(key=f"sheet-{self.key.name}", gap=None):
             st.html(f'<div class="bv-sheet"><span>{what}</span>{heads}</div>')
             for row, name in enumerate(names):
@@ -93,6 +96,14 @@ class Sheet:
                 for column in range(len(labels)):
                     self._show_field(row, column, f"{self.rows[row]}, {self.columns[column]}", "collapsed")
         self._explain_all()
+
+    def _tint(self, colors: Palette) -> Iterator[str]:
+        """Every field's colours, as those of a cell in a heat map."""
+        scores = self.read().scores
+        end = float(np.abs(scores).max()) or 1.0
+        for (row, column), value in np.ndenumerate(scores):
+            tint = tint_cell(float(value) / end, ATTENTION, colors)
+            yield f".st-key-{self.field.of(row, column).name}{{--back:{tint.back};--ink:{tint.ink}}}"
 
     def _show_field(self, row: int, column: int, label: str, seen: Literal["visible", "collapsed"]) -> None:
         key = self.field.of(row, column)

@@ -68,7 +68,7 @@ def show_own(view: View) -> None:
     with open_card(view, ATTENTION, Heading(_SEE, says, _SOFTMAX), "from your numbers") as tools:
         fields, table, drawn = st.columns([4, 4, 3], gap="medium")
         with fields:
-            _SHEET.show_grid("", ["<b>x</b>"], _NAMES)
+            _SHEET.show_grid("", ["<b>x</b>"], _NAMES, view.colors)
             st.latex(_write_worked(numbers, steps))
         columns = _list_columns(numbers, steps)
         with table, st.container(key="wide-own-softmax"):
