@@ -9,7 +9,7 @@ view = open_page(
     "Every step, parameter and axis of the forward pass: symbol and address here, and its names elsewhere.",
     notation.write_headline,
 )
-notation.show_coverage(view)
+notation.show_lead(view)
 notation.show_entries(view)
 with fold("lengths", "**How long the axes are** · in this model and sentence") as opened:
     if opened:

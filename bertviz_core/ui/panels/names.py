@@ -42,7 +42,7 @@ def write_table(title: str, rows: Sequence[tuple[str, Names]], sources: Sequence
         "|---" * (len(sources) + 1) + "|",
     ]
     lines += [
-        f"| {first} | " + " | ".join(_write_name(source, getattr(names, source)) for source in sources) + " |"
+        f"| {first} | " + " | ".join(write_name(source, getattr(names, source)) for source in sources) + " |"
         for first, names in rows
     ]
     return f'<div class="bv-names" data-names="{_join(sources)}">\n\n' + "\n".join(lines) + "\n\n</div>"
@@ -52,7 +52,8 @@ def _join(sources: Sequence[str]) -> str:
     return " ".join(sources)
 
 
-def _write_name(source: str, name: str) -> str:
+def write_name(source: str, name: str) -> str:
+    """A source's name as Markdown: a formula, or an identifier that may be broken at its joints."""
     if not name:
         return "–"
     if source not in FORMULAS:

@@ -28,6 +28,7 @@ from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.panels.names import IN_CODE, IN_FORMULAS, write_css, write_table
 from bertviz_core.ui.panels.panel import choose_cell, format_shape
+from bertviz_core.ui.views.notation_one import ENTRY, find_open, show_one
 
 _KINDS = {"all": "All", "steps": "Steps", "parameters": "Parameters", "inputs": "Inputs", "axes": "Axes"}
 _SOURCES = f"{len(DOCUMENTS)} documents and {len(SOURCES) - len(DOCUMENTS)} code bases"
@@ -231,8 +232,27 @@ def _write_meaning(view: View, entry: Entry) -> str:
     return _align(view, entry)
 
 
+def show_lead(view: View) -> None:
+    """One quantity in every source's words; beside it how much each source has a name for."""
+    entry = _find_open(view)
+    one, all_of_them = st.columns([7, 5], gap="small")
+    with one:
+        show_one(view, entry, _write_symbol(view, entry))
+    with all_of_them:
+        show_coverage(view)
+
+
+def _find_open(view: View) -> Entry:
+    return find_open([entry for rows in _list_groups(view).values() for entry in rows])
+
+
 def _align(view: View, entry: Entry, *more: str) -> str:
-    parts = (f"<span>{part}</span>" for part in (_write_symbol(view, entry), entry.meaning, *more))
+    key = entry.names.key
+    pressed = str(key == _find_open(view).names.key).lower()
+    meaning = (
+        f'<button class="bv-meaning" data-choose="{ENTRY.name}={key}" aria-pressed="{pressed}">{entry.meaning}</button>'
+    )
+    parts = (f"<span>{part}</span>" for part in (_write_symbol(view, entry), meaning, *more))
     return f'<span class="bv-entry">{"".join(parts)}</span>'
 
 
