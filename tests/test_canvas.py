@@ -51,13 +51,13 @@ def inputs(bundled, tmp_path_factory):
     params=[
         "one letter",
         "12 tokens",
-        "64 tokens",
+        seldom("64 tokens", name="64 tokens"),
         seldom("512 tokens", name="512 tokens"),
         "a pair",
         "padding",
         "no LM head",
         "one head, wide",
-        "24 layers",
+        seldom("24 layers", name="24 layers"),
     ],
 )
 def trace(request, inputs):

@@ -94,6 +94,7 @@ def test_the_chosen_rows_weights_are_printed_in_it(still, trace):
     assert shown <= printed
 
 
+@pytest.mark.slow
 def test_ribbons_are_as_opaque_as_their_weights(still, trace):
     open_canvas(still)
     ribbons = still.page.evaluate(
@@ -145,6 +146,7 @@ def test_the_keyboard_alone_leads_there_and_back(app):
     assert app.trouble == []
 
 
+@pytest.mark.slow
 def test_a_link_opens_the_same_view(still):
     open_canvas(still, level="head", layer=3, head=5, walk=CELL)
     still.page.wait_for_selector(f'[data-ring="{CELL}"]')
@@ -163,6 +165,7 @@ def test_pointing_sends_nothing(app):
     assert app.sent == before
 
 
+@pytest.mark.rare
 def test_a_row_lights_its_token_in_the_bar_and_the_other_way_round(still):
     stage = open_canvas(still)
     row = still.page.locator(".bvc-drawn text", has_text="rome").first.bounding_box()
@@ -175,6 +178,7 @@ def test_a_row_lights_its_token_in_the_bar_and_the_other_way_round(still):
     assert stage.count() == 1
 
 
+@pytest.mark.slow
 def test_on_a_phone_one_stage_is_seen_at_a_time(phone):
     open_canvas(phone)
     titles = phone.page.locator(".bvc-drawn text", has_text="Layer ")
@@ -187,6 +191,7 @@ def test_on_a_phone_one_stage_is_seen_at_a_time(phone):
     assert phone.page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
 
 
+@pytest.mark.rare
 def test_a_finger_chooses_a_small_cell_before_it_explains_it(phone):
     open_canvas(phone, level="head")
     row = phone.page.locator(".bvc-drawn text", has_text="rome").first.bounding_box()
@@ -287,6 +292,7 @@ def test_a_strips_title_opens_all_its_components(app, trace):
     assert app.query == {"level": "layer"}
 
 
+@pytest.mark.rare
 def test_the_keyboard_opens_a_strip_by_its_title(still):
     open_canvas(still, level="layer").focus()
     press(still, "ArrowRight", *["Control+ArrowRight"] * 2, *["ArrowUp"] * 9)

@@ -17,6 +17,7 @@ from bertviz_core.showing.canvas_strips import TITLES
 from bertviz_core.ui.frame.view import SHOWN
 from tests.canvas import Drawn, draw, look, pick
 from tests.factory import random_checkpoint
+from tests.often import one_in
 from tests.test_canvas import read_count
 from tests.test_short import see
 from tests.test_what_if import CASES, KINDS, PAIR
@@ -46,7 +47,7 @@ def before(tmp_path_factory):
     return bv.run(bv.load_model(folder), *PAIR, pad_to=19)
 
 
-@pytest.fixture(params=CHANGES)
+@pytest.fixture(params=one_in(3, CHANGES))
 def after(request, before):
     return before.with_changes(CHANGES[request.param])
 

@@ -16,12 +16,14 @@ from bertviz_core.ui.frame.labels import tell_padding
 from bertviz_core.ui.frame.pages_menu import count
 from bertviz_core.ui.frame.site import PAGES
 from tests.canvas import look
+from tests.often import together
 from tests.settling import settle
 from tests.test_pages import APP
 
 BIRD = "The early bird catches the [MASK]."
 ABOUT = "7 of 16 tokens have attention mask 0, as padding has: drawn, but left out of every mean, largest and nearest."
 OF_A_SENTENCE = [info.name for info in PAGES if info.of_sentence]
+OFTEN = {"overview", "heads", "layers", "where_from", "sentence", "tokenization", "parameters"}
 # What is said of the picture itself, in which padding has rows: which of these are drawn.
 _DRAWN = re.compile(
     r" ?Shown: tokens? \d+–\d+ of \d+\.( The download has all values\.)?|; from padding leads none"
@@ -77,13 +79,11 @@ def read_page(page, pad):
 
 
 def name_pages(pages):
-    """Tests of a page are in the group of its name, so that it is opened once for all of them."""
-    return pytest.mark.parametrize(
-        "page", [pytest.param(page, marks=pytest.mark.xdist_group(f"padding: {page}")) for page in pages]
-    )
+    """Each page is opened once for all tests of it."""
+    return pytest.mark.parametrize("page", together("padding", pages, OFTEN & {*pages}))
 
 
-@name_pages(page for page in OF_A_SENTENCE if page != "tokenization")  # which is about padding
+@name_pages([page for page in OF_A_SENTENCE if page != "tokenization"])  # which is about padding
 def test_a_page_says_of_a_padded_sentence_what_it_says_of_the_sentence(page):
     (expected, _, plain), (said, _, padded) = (read_page(page, pad) for pad in ("off", "16"))
     assert (plain, padded) == (9, 16)

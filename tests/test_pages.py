@@ -45,10 +45,13 @@ SCENES = {
 ANSWERS = "cls.predictions.probs", "classifier.probs", "qa_outputs.start.probs", "cls.seq_relationship.probs"
 
 
+SELDOM = {LONG, BASE, "bundled: one letter", "base"}
+
+
 def grouped(name):
     """All that looks at one scene runs in one process, where it is made once."""
     group = pytest.mark.xdist_group("base_sized" if name == BASE else f"pages: {name}")
-    late = [pytest.mark.rare] * (name in (LONG, BASE))
+    late = [pytest.mark.rare] * (name in SELDOM)
     return pytest.param(name, marks=[group, *late])
 
 

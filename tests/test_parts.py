@@ -25,6 +25,7 @@ from bertviz_core.formula.functions import GELU, Apply, Mean, Sqrt, Square
 from bertviz_core.formula.nodes import Constant
 from bertviz_core.programs import DOCUMENT_PROGRAMS
 from tests.factory import random_checkpoint
+from tests.often import together
 
 PAIR = ("the cat sat", "on the [MASK]")
 LAYER = "encoder.layer.2"
@@ -69,9 +70,7 @@ def model(request, tmp_path_factory):
 
 @pytest.fixture(
     scope="module",
-    params=[
-        pytest.param(name, marks=pytest.mark.xdist_group(f"parts: {name}")) for name in ("bert", *DOCUMENT_PROGRAMS)
-    ],
+    params=together("parts", ("bert", *DOCUMENT_PROGRAMS), ("bert", "definition", "formula-post")),
 )
 def cells(request, model):
     """Some cells of every step, taken apart."""

@@ -115,7 +115,7 @@ IS_ON_TOP = """element => {
 }"""
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_what_is_dim_says_why_to_pointer_and_keyboard(app):
     app.open("layers", text=TEXT)
     dim = app.page.locator(".bv-off")

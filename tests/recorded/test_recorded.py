@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.often import together
 from tests.recorded.scenes import SCENES, find_file, record
 from tests.recorded.writing import find_differences
 
@@ -9,18 +10,7 @@ _SHOWN = 12  # differences that a failure prints
 _AROUND = 60  # characters before the place where two lines part
 
 
-OFTEN = {"plain", "difference", "zeroed", "pair", "long"}
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(
-            name, marks=[pytest.mark.xdist_group(f"recorded: {name}"), *([] if name in OFTEN else [pytest.mark.rare])]
-        )
-        for name in SCENES
-    ],
-)
+@pytest.mark.parametrize("name", together("recorded", SCENES, ("plain", "difference", "zeroed")))
 def test_pages_show_what_is_recorded_of_them(name, tmp_path):
     written = find_file(name).read_text(encoding="utf-8").splitlines()
     shown = list(record(SCENES[name], tmp_path))
