@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow
 
 # Of each head with a choice: left and right ends of its title, choice and signs, in the order of the screen.
 PARTS = expand("""() => {
-    const heads = document.querySelectorAll('[class*="st-key-card-head-"]:has(:--selectbox, :--button-group)');
+    const heads = document.querySelectorAll('[class*="st-key-card-head-chooses-"]');
     const order = ['.bv-said', ':--selectbox, :--button-group', '.bv-icons', ':--popover'];
     const measure = e => (({left, right}) => [left, right])(e.getBoundingClientRect());
     return [...heads].map(head => order.flatMap(select => [...head.querySelectorAll(select)].map(measure)));

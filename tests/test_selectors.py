@@ -130,8 +130,7 @@ def test_what_an_element_has_is_said_by_names_that_few_elements_have():
 
 
 def test_of_what_stands_below_such_an_element_few_have_the_name():
-    """Where that is an attribute of all of Streamlit's elements, or none at all, all are worked out anew; but in
-    a card's head there are few."""
+    """Where that is an attribute of all of Streamlit's elements, or none at all, all are worked out anew."""
     found = []
     for file, selector in list_selectors():
         depth, last, begins = 0, "", False  # what stands behind the last combinator; whether a :has() stands before it
@@ -140,7 +139,7 @@ def test_of_what_stands_below_such_an_element_few_have_the_name():
             if not depth and re.fullmatch(r"[\s>~+]+", part):
                 begins, last = begins or ":has" in last, ""
             last += part
-        named = re.match(r"[a-z.#]", last.strip(" >~+")) or selector.startswith('[class*="st-key-card-head-"]:has')
+        named = re.match(r"[a-z.#]", last.strip(" >~+"))
         if begins and ("data-testid" in last or not named):
             found.append((file, selector))
     assert found == []

@@ -60,19 +60,21 @@ def open_card(
     shape: str = "",
     name: str = "",
     code: Callable[[], object] | None = None,
+    chooses: bool = False,
 ) -> Generator[DeltaGenerator]:
     """A box with a head, and a line with the formula if it has one.
 
     kind: of vector, whose colour the card has; heading: a title alone will do; where: the addresses of what is shown;
     shape: of it, with names; name: of a card that stays the same one, with its focus, when it shows another place;
-    code: draws more behind the sign of the code. Gives the place for the menu of values, among the signs of the head.
+    code: draws more behind the sign of the code; chooses: a menu or a choice will stand among the signs of the head.
+    Gives the place for the menu of values, among the signs of the head.
     """
     told = Heading(heading) if isinstance(heading, str) else heading
     key = leave_place_out(f"{name or where}-{told.see}")
     color = view.colors.kinds.get(kind, view.colors.faint)
     covered = is_covered(str(where))
     with cover(str(where)) if covered else nullcontext(), st.container(border=True, key=f"panel-{key}", gap=None):
-        with st.container(horizontal=True, gap=None, wrap=False, key=f"card-head-{key}"):
+        with st.container(horizontal=True, gap=None, wrap=False, key=f"card-head-{'chooses-' * chooses}{key}"):
             st.html(_render_head(told, f"{where}  {shape}".strip(), color))
             tools = st.container(horizontal=True, width="content", gap=None, wrap=False)
         if told.formula:

@@ -51,7 +51,7 @@ def show_panel(
     """
     kind, start = view.trace.step(address).kind, choose_cell(view, address, at or {})
     chart, note = draw_difference_chart(view, address, kind) or (chart, note)
-    with open_step_card(view, address, see, says, worked=start) as tools:
+    with open_step_card(view, address, see, says, worked=start, chooses=switch is not None) as tools:
         if switch:
             with tools:
                 switch()
@@ -65,19 +65,26 @@ def show_panel(
 
 @contextmanager
 def open_step_card(
-    view: View, address: Address, see: str, says: str = "", *, worked: Address | None = None, name: str = ""
+    view: View,
+    address: Address,
+    see: str,
+    says: str = "",
+    *,
+    worked: Address | None = None,
+    name: str = "",
+    chooses: bool = False,
 ) -> Generator[DeltaGenerator]:
     """A card of a recorded tensor or slice, with its formula, source, values and code, as its step has them.
 
     says: a sentence beside the title, by default what the step does; worked: the cell that the formula opens; name: of
-    a card that stays the same one. Gives the place for more signs in the head.
+    a card that stays the same one; chooses: a menu will stand among the signs of the head. Gives the place for more.
     """
     step = view.trace.step(address)
     said = PUT if is_put(view.trace, address) else says or step.meaning
     heading = Heading(see, said, view.typeset(step), step.source, worked)
     code = partial(_show_code, view, step, address, f"{name or address}-{see}")
     shape = format_shape(view.trace, address)
-    with open_card(view, step.kind, heading, address, shape, name, code) as tools:
+    with open_card(view, step.kind, heading, address, shape, name, code, chooses) as tools:
         with tools:
             show_values(view.trace, address)
         yield tools

@@ -119,7 +119,7 @@ def _show_lengths(view: View) -> None:
     where, layer, residual = read_where(), view.chosen.layer, _find_residual(view)
     sums, step = measure_sums(view.trace, layer, where), view.trace.step(residual)
     heading = Heading("Add: was, added, sum", "lengths", view.typeset(step), step.source)
-    with open_card(view, RESIDUAL, heading, residual) as tools:
+    with open_card(view, RESIDUAL, heading, residual, chooses=True) as tools:
         with tools:
             st.segmented_control("After", list(_MODULES), key=WHERE.name, required=True, label_visibility="collapsed")
             matrix = np.stack([sums.was, sums.added, sums.total, sums.angles], axis=1)

@@ -135,7 +135,9 @@ def show_words(view: View, worth: Worth) -> None:
 def show_ranking(view: View, worth: Worth, found: Found[Ablation]) -> None:
     """The heads that matter most; as long as they are not known, how far that is."""
     heading = Heading("Needed, or in its way", f"worth in {worth.unit}", WORTH, "one pass without each")
-    with open_card(view, ATTENTION, heading, list(worth.outcomes.values())[worth.which], name="ranking") as tools:
+    with open_card(
+        view, ATTENTION, heading, list(worth.outcomes.values())[worth.which], name="ranking", chooses=True
+    ) as tools:
         with tools:
             choose_outcome(view)
         with st.container(height=_RANKING, border=False, key="worth-ranking"):

@@ -79,7 +79,7 @@ def show_sentences(view: View) -> bool:
         _offer_noise(view)
         return False
     heading = Heading("Two passes, one measure", _tell_words(both))
-    with open_card(view, ATTENTION, heading, str(both.measure.cell), name="sentences") as tools:
+    with open_card(view, ATTENTION, heading, str(both.measure.cell), name="sentences", chooses=True) as tools:
         source, target = read_values(both)
         names = [both.source.name, both.target.name]
         with tools:

@@ -77,7 +77,7 @@ def show_line(view: View, story: Story) -> int:
         "in a sum; a rule of this app",
         story.cells[chosen],
     )
-    with open_card(view, PARAMETER, heading, story.start, name="way-back") as tools:
+    with open_card(view, PARAMETER, heading, story.start, name="way-back", chooses=True) as tools:
         with tools:
             _show_moves(view, story, chosen)
         asked = ask_story(view)

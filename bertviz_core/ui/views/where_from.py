@@ -196,7 +196,7 @@ def _show_carried(view: View, question: Question, found: Origins) -> None:
         find_part(question, SUM),
         drawn="; ".join(pick_part(question, leaf, "source=*") for leaf in (PART, HIDDEN)),
     )
-    with open_card(view, PREDICTION, heading, question.target, name="carried") as tools:
+    with open_card(view, PREDICTION, heading, question.target, name="carried", chooses=True) as tools:
         with tools:
             show_values("carried", _list_values(view, found.parts))
         show_choosers(view, question)

@@ -172,7 +172,7 @@ def show_inside(view: View) -> None:
     where = Address(list_outputs(view.trace)[after])
     drawn = f"{where}.{LENGTH}[token=*,source=*]"
     heading = Heading("Who is in whom", "", _SHARES, "Modarressi et al. 2022", drawn=drawn)
-    with open_card(view, NORM, heading, where, name="inside") as tools:
+    with open_card(view, NORM, heading, where, name="inside", chooses=True) as tools:
         with tools:
             st.selectbox(
                 "After layer", range(layers), key=_AFTER.name, format_func="layer {}".format,
