@@ -137,7 +137,7 @@ class _Stack:
         if token is not None and is_by_token(step.expr):
             tokens = [at[token].start] * self._count
             rows = {address: self._take_rows(address, dims, tokens) for address, dims in leaves.items()}
-            return step.expr.work(rows, {**at, token: range(self._count)}).flatten(1).numpy()
+            return step.expr.work(rows, {**at, token: range(self._count)}).reshape(self._count, -1).numpy()
         self._reach(leaves)
         works = [step.expr.work({name: self._get(i, name) for name in leaves}, at) for i in range(self._count)]
         return torch.stack(works).flatten(1).numpy()

@@ -13,7 +13,14 @@ from bertviz_core.ui.views.patch_both import read_both
 from tests.claims.truths import Truth, oracle
 
 OUTPUTS = {"the attention output": "attention.output.dense", "the feed-forward": "output.dense"}
-ENOUGH, LEAST = 0.2, 0.01  # a head's part of the way that is enough; the way that there must be
+ENOUGH, HALF = 0.2, 0.5  # a head's part of the way that is enough, also of what a cell has of it
+LEAST = 0.01  # the way that there must be
+
+
+def is_enough(scene, share):
+    """Whether the head that goes farthest stands for the whole: by itself, and beside the outputs of sub-layers."""
+    cells = max(np.abs(move_cells(*name_both(scene), leaf)).max() for leaf in OUTPUTS.values())
+    return share >= max(ENOUGH, HALF * cells)
 
 
 @oracle("no way to go")
@@ -28,7 +35,7 @@ def _(scene):
 def _(scene, name):
     heads = move_heads(*name_both(scene))
     best = int(np.abs(heads).argmax())
-    assert abs(heads.flat[best]) >= ENOUGH and (heads.flat[best] < 0) == name.endswith("back")
+    assert is_enough(scene, abs(heads.flat[best])) and (heads.flat[best] < 0) == name.endswith("back")
     layers, those = find_as_far(heads, heads.flat[best])
     values = {"share": heads.flat[best], "layer": {*layers}, "head": {*those}}
     return Truth(values, relate(name), heads.ravel(), best)
@@ -44,7 +51,7 @@ def _(scene):
 @oracle("patched cell most", "patched cell as much", "patched cell back")
 def _(scene, name):
     both = name_both(scene)
-    assert np.abs(move_heads(*both)).max() < ENOUGH, "a head goes farther"
+    assert not is_enough(scene, np.abs(move_heads(*both)).max()), "a head goes far enough"
     grids = {of: move_cells(*both, leaf) for of, leaf in OUTPUTS.items()}
     of = max(grids, key=lambda each: np.abs(grids[each]).max())
     best, tokens = int(np.abs(grids[of]).argmax()), both[1].tokens

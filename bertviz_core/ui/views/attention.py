@@ -61,7 +61,7 @@ _LINES_PAD = 6  # pixels around the lines and their captions
 _SEE = {
     "products": "Dot products of every query and every key",
     "scaled": "Scaled scores: the dot products divided by √{width}",
-    "scores": "Masked scores: {masked} masked out (nothing changes without {masked})",
+    "scores": "Masked scores: {masked}",
 }
 
 
@@ -314,7 +314,8 @@ def _write_masked(view: View, cells: list[Address], scores: list[float]) -> list
 
 def show_maps(view: View) -> None:
     """Maps of all queries and keys, one for each step before the softmax."""
-    width, masked = view.trace.model.config.head_dim, name_masked(view.trace) or "padding"
+    width, masked = view.trace.model.config.head_dim, name_masked(view.trace)
+    masked = f"{masked} masked out" if masked else "the scaled ones, as nothing is masked out"
     for name, see in _SEE.items():
         address = locate(view, name)
         figure, note = draw_tensor(view, address)

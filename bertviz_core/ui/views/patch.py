@@ -18,6 +18,7 @@ from bertviz_core.ui.views.patch_both import LIKELY, UNNAMED, WORDS, Both, bind_
 from bertviz_core.ui.views.patch_number import WARNINGS
 
 _ENOUGH = 0.2  # of the way, for a head to stand for the whole
+_HALF = 0.5  # of what a cell of a sub-layer carries at most: a head with less is not the answer
 _OF = {OF_ATTENTION: "the attention output", OF_FEED_FORWARD: "the feed-forward"}
 
 
@@ -91,19 +92,20 @@ def tell_no_way(found: Patching) -> Said:
 
 
 def tell_most(both: Both, found: Patching) -> Said:
-    """The head that moves the measure farthest; where none goes far, the cell that does."""
+    """The head that moves the measure farthest; where a sub-layer's cell goes much farther, that cell."""
     heads = found.moved(OF_HEADS)
     every = np.nan_to_num(np.concatenate([heads.ravel(), *(found.moved(grid).ravel() for grid in _OF)]))
     if not every.any():
         form = "**No head’s and no sub-layer’s output** carries any of it"
         return say(Claim("nothing patched moves it", form, {}, Relation.NONE, every))
     layer, head = find_farthest(heads)
-    if abs(heads[layer, head]) >= _ENOUGH:
+    grid, cells = _choose_cells(found)
+    farthest = float(np.nanmax(np.abs(cells), initial=0.0))
+    if abs(heads[layer, head]) >= max(_ENOUGH, _HALF * farthest):
         parts = {"share": tell_percent(heads[layer, head]), "layer": tell_count(layer), "head": tell_count(head)}
         return _tell_farthest(
             "head", "in layer {layer}, head {head} alone carries **{share}** of the way", parts, heads
         )
-    grid, cells = _choose_cells(found)
     layer, token = find_farthest(cells)
     parts = {
         "share": tell_percent(cells[layer, token]),

@@ -26,6 +26,7 @@ from bertviz_core.ui.panels.passes import show_passes_html
 _STYLE = read_css(Path(__file__).with_name("predictions_hidden.css"))
 _FORMULA = r"\hat{w}_t = \arg\max_v P_{t,v}"
 _HEADS = ("typed", "guess", "", "sure", "rank of what was typed")
+_HEADS_PUT = ("word", "guess", "", "sure", "rank of the word")  # where a change put another one than was typed
 _UNKNOWN = "…"
 
 
@@ -57,18 +58,20 @@ def _render(view: View, guesses: Guesses) -> str:
     maskable = {*view.trace.model.tokenizer.maskable(typed)}
     positions = [i for i in range(len(typed)) if i in maskable or typed.ids[i] == mask]
     rows = (_render_row(view, i, guesses.get(i)) for i in positions)
-    table = table_html.write_table(table_html.write_heads(_HEADS), rows)
+    put = any(view.trace.encoding.ids[i] not in (typed.ids[i], mask) for i in positions)
+    table = table_html.write_table(table_html.write_heads(_HEADS_PUT if put else _HEADS), rows)
     return table_html.write_region("What is guessed where a token is hidden", table, "bv-words bv-guesses")
 
 
 def _render_row(view: View, i: int, guess: Guess | None) -> str:
     typed, masks = view.typed, sorted({*view.masked} ^ {i})
     hidden, mask = i in view.masked, view.trace.model.tokenizer.mask_id
-    name = escape(typed.tokens[i])
+    tokens = typed.tokens if view.trace.encoding.ids[i] == mask else view.trace.tokens
+    name = escape(tokens[i])
     if typed.ids[i] == mask:
         written = f"<b>{name}</b>"
     else:
-        named = escape(name_token(typed.tokens, i))
+        named = escape(name_token(tokens, i))
         said = f"Show {named} again" if hidden else f"Hide {named} behind [MASK]"
         chosen = f"{MASK.name}={','.join(map(str, masks))}"
         written = f'<button data-choose="{chosen}" title="{said}">{"<b>" * hidden}{name}{"</b>" * hidden}</button>'
