@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from bertviz_core.figures.add_norm import Strip, draw_aligned
+from bertviz_core.figures.blocks import Block, draw_blocks
 from bertviz_core.figures.head_sums import HeadSums, draw_head_sums
 from bertviz_core.figures.palette import LIGHT, PALETTES
 
@@ -35,3 +36,15 @@ def test_strips_show_the_components_around_the_chosen_one(width, chosen, first, 
     layout = read_narrow(chart)["layout"]
     assert layout["xaxis.range"] == [first - 1, last + 1] and layout["xaxis.tickvals"] == [first, chosen, last]
     assert layout["xaxis.title.text"].startswith(f"components {first} to {last} of {width};")
+
+
+def test_blocks_show_the_components_around_the_one_that_is_worked_out():
+    kinds, numbers = ("query", "key", "value"), np.random.default_rng(0).normal(size=(4, 32))
+    blocks = [Block(kind.capitalize(), kind, numbers, "") for kind in kinds]
+    chart = draw_blocks(blocks, list("abcd"), 0, PALETTES[LIGHT], end=1.0, at=(2, "key", 30))
+    layout, texts = read_narrow(chart)["layout"], chart.layout["annotations"]
+    for i, kind in enumerate(kinds):
+        assert layout[f"xaxis{i + 1 if i else ''}.range"] == [21.5, 31.5]
+        names = [texts[5 * i + k]["text"] for k in range(3)]
+        assert kind.capitalize() in names[0] and names[1:] == ["0", "31"]
+        assert [layout[f"annotations[{5 * i + k}].text"] for k in (1, 2)] == ["22", "31"]

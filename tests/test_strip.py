@@ -12,6 +12,7 @@ from bertviz_core.analysis.strengths import STEPS, scale, try_strengths
 from bertviz_core.formula.address import parse
 from bertviz_core.programs.config import ACTIVATIONS
 from bertviz_core.tracing.changes import RULES, read_changes
+from bertviz_core.ui.frame import strip
 from bertviz_core.ui.frame.strip import _list_answer
 from tests.settling import settle
 
@@ -172,3 +173,12 @@ def test_only_a_whole_head_has_a_choice_of_others():
 )
 def test_where_there_is_nothing_to_change_the_strip_is_closed(cell):
     assert "what-if-run" not in list_keys(opened(cell))
+
+
+@pytest.mark.parametrize(
+    ("change", "step"), [("0", 0), ("scale=0", 0), ("scale=0.3", 3), ("uniform", STEPS), ("", STEPS)]
+)
+def test_the_slider_stands_at_first_where_a_change_put_it(monkeypatch, change, step):
+    changes = read_changes(f"{HEAD}:{change}") if change else {}
+    monkeypatch.setattr(strip, "read_asked", lambda: changes)
+    assert strip._read_step(HEAD) == step

@@ -11,6 +11,7 @@ import numpy as np
 from bertviz_core.figures.base import (
     Chart,
     Spec,
+    give_way,
     make_chart,
     make_outline,
     name_ticks,
@@ -27,6 +28,7 @@ from bertviz_core.formula.numbers import format_number
 _ROW, _SMALL, _MANY = 16, 14, 16  # pixels of a row, and of one where there are more rows than the last
 _GAP = 0.035  # between two blocks, of the width
 _TOP, _BOTTOM = 26, 47
+_FEW = 10  # components of a block that a phone has room for
 _BAR, _BAR_ENDS = 23, 29  # pixels below the blocks: their colour bars, and the ends of these
 _SIDES = (0.14, 0.66)  # of a sum's components: beyond these a line has room at one side, also on a phone
 _STRIPS = {"yaxis": (0.0, 0.52), "yaxis2": (0.58, 0.76), "yaxis3": (0.82, 1.0)}  # the products, the weights, the input
@@ -74,6 +76,7 @@ def draw_blocks(
         right=20,
         **axes,
         yaxis=rows,
+        meta=give_way(_show_few(len(blocks), at[2], blocks[0].values.shape[1])),
         annotations=[
             text
             for left, block in zip(lefts, blocks, strict=True)
@@ -81,6 +84,20 @@ def draw_blocks(
         ],
         shapes=[shape for i, block in enumerate(blocks) for shape in _frame(block, i, at, colors)],
     )
+
+
+def _show_few(blocks: int, component: int, width: int) -> Spec:
+    """On a phone: of each block the components around one, wide enough to be touched. Each has five texts: its name,
+    which gives way to the formulas above, both ends of what is drawn, and those of the colour bar."""
+    count = min(_FEW, width)
+    first = min(max(0, component - count // 2), width - count)
+    layout: Spec = {}
+    for i in range(blocks):
+        layout[f"xaxis{i + 1 if i else ''}.range"] = [first - 0.5, first + count - 0.5]
+        layout[f"annotations[{5 * i}].yshift"] = 0
+        layout[f"annotations[{5 * i + 1}].text"] = str(first)
+        layout[f"annotations[{5 * i + 2}].text"] = str(first + count - 1)
+    return layout
 
 
 def _make_block(block: Block, i: int, start: int, across: tuple[float, float], end: float, colors: Palette) -> Spec:

@@ -289,6 +289,15 @@ def shares_of_names(s: Scene) -> Truth:
     return Truth([Map(np.array(found))], np.array(found))
 
 
+@truth("notation", "* elsewhere")
+def one_quantity(s: Scene, title: str) -> Truth:
+    """Names alone, and how many there are."""
+    names = find_names(f"encoder.layer.{s.layer}.attention.self.query")
+    count = sum(bool(getattr(names, source)) for source in SOURCES)
+    assert title == f"Query: {count} names"
+    return Truth(told=[count])
+
+
 @truth("notation", "* in formulas")
 def glossary(s: Scene, group: str) -> Truth:
     """The shape beside every address, and the length beside every axis."""

@@ -78,6 +78,9 @@ def triangle(s: Scene) -> Truth:
         points(x=[abs(x - y), x + y]),
         *(points(x=[at, at]) for at in (abs(x - y), math.hypot(x, y), x + y)),
         points("the sum", x=[total]),
+        points("was", x=[x / 2], y=[0]),
+        points("added", x=[(x + tip[0]) / 2], y=[tip[1] / 2]),
+        points("sum", x=[tip[0] / 2], y=[tip[1] / 2]),
     ]
     return Truth(drawn)
 

@@ -136,6 +136,8 @@ def _list_colors(palette: Palette) -> dict[str, str]:
 def _read_step(where: Address) -> int:
     """Where the slider stands at first: at what was changed already, else at full strength."""
     asked = read_asked().get(where)
+    if asked == 0:  # as it is switched off elsewhere
+        return 0
     named = {str(change[where]): step for step in range(STEPS) for change in [scale(where, step)]}
     return named.get(str(asked), STEPS)
 

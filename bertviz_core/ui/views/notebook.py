@@ -82,7 +82,7 @@ def show_status(view: View, found: dict[str, Comparison]) -> None:
     model = "" if base else f"the model {MODEL}"
     text = "" if sentence else f"the sentence “{SENTENCE}”"
     needs = escape_markdown(" and ".join(filter(None, (model, text))))
-    with st.container(border=True, key="panel-checks"):
+    with open_card(view, FFN, "What can be checked here", f"{_NUMBERS} printed numbers", name="checks"):
         checks, load = st.columns([3, 2], gap="small", vertical_alignment="center")
         with checks:
             st.html(_render_checks(view))
