@@ -150,3 +150,10 @@ test("what is hidden, of another kind or without addresses offers nothing", () =
   assert.deepEqual(listOffers({ _fullLayout: {} }), []);
   assert.equal(chart("scatter", { meta: "a" }).length, 1);
 });
+
+test("a lying bar that is hardly there is boxed where it would go on, not over the number before it", () => {
+  const bars = (ends) => listOffers(makeChart("bar", ends.map((s1, i) => ({ s0: 1, s1, p0: i, p1: i + 1 })),
+    { meta: ["a", "b", "c"], orientation: "h" }))[0];
+  const boxes = [0, 1, 2].map((row) => bars([1, 0.96, 3]).box({ row }));
+  assert.deepEqual(boxes.map(({ left, width }) => [left, width]), [[35, 8], [27, 8], [35, 50]]);
+});

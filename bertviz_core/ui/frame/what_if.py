@@ -132,7 +132,7 @@ def _render_moves(found: Outcome, token: int) -> str:
         for shift in shifts
         for write in [choose_percent(shift.before, shift.after)]
     )
-    return f'<div class="bv-moves">at {escape(name_token(found.after.tokens, token))} {moves}</div>'
+    return f'<div class="bv-moves"><span>at {escape(name_token(found.after.tokens, token))}</span> {moves}</div>'
 
 
 def show_what_if(chosen: Selection) -> None:

@@ -174,10 +174,12 @@ class Bars extends List {
     return [[p0, p1].map((at) => thick.c2p(at, true)), [s0, s1].map((at) => long.c2p(at, true))];
   }
 
+  // One that is hardly there is boxed where it would go on, not over the number before it.
   /** @param {{ row: number }} given */
   box({ row }) {
-    const [thick, long] = this.edges(row);
-    return this.makeBar(long, thick, LEAST);
+    const [thick, [from, to]] = this.edges(row);
+    const least = from + (to < from ? -LEAST : LEAST);
+    return this.makeBar([from, this.lying && Math.abs(to - from) < LEAST ? least : to], thick, LEAST);
   }
 
   /** @param {number} row */
