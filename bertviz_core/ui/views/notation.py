@@ -20,7 +20,7 @@ from bertviz_core.formula.dims import AXES, CONCAT, HEAD, HEAD_DIM, TOKEN_AXES
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import INPUT, NORM, PARAMETER
 from bertviz_core.formula.texts import join_words, write_count
-from bertviz_core.ui.frame import site, style, url
+from bertviz_core.ui.frame import site, state, style, url
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import open_card
@@ -234,7 +234,7 @@ def _write_meaning(view: View, entry: Entry) -> str:
 
 def show_lead(view: View) -> None:
     """One quantity in every source's words; beside it how much each source has a name for."""
-    entry = _find_open(view)
+    entry = find_open([entry for rows in _list_groups(view).values() for entry in rows])
     one, all_of_them = st.columns([7, 5], gap="small")
     with one:
         show_one(view, entry, _write_symbol(view, entry))
@@ -242,13 +242,9 @@ def show_lead(view: View) -> None:
         show_coverage(view)
 
 
-def _find_open(view: View) -> Entry:
-    return find_open([entry for rows in _list_groups(view).values() for entry in rows])
-
-
 def _align(view: View, entry: Entry, *more: str) -> str:
     key = entry.names.key
-    pressed = str(key == _find_open(view).names.key).lower()
+    pressed = str(key == state.read(ENTRY)).lower()
     meaning = (
         f'<button class="bv-meaning" data-choose="{ENTRY.name}={key}" aria-pressed="{pressed}">{entry.meaning}</button>'
     )

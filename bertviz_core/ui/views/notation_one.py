@@ -36,11 +36,8 @@ def show_one(view: View, entry: Entry, symbol: str) -> None:
     title = entry.meaning if entry.symbol.kind == AXIS else find_noun(address).title
     see = f"{title[:1].upper()}{title[1:]}: {write_count(called, 'name')} elsewhere"
     about = "" if entry.symbol.kind == AXIS else entry.meaning
-    tiles = [_write_tile("here", f"{symbol} {write_name(IN_CODE[0], address)}", "bv-here")]
-    tiles += [
-        _write_tile(name, write_name(source, getattr(entry.names, source)), "bv-code" if source in IN_CODE else "")
-        for source, name in SOURCES.items()
-    ]
+    tiles = [_write_tile("here", f"{symbol} {write_name(IN_CODE[0], address)}", "bv-tile bv-here")]
+    tiles += [_write_tile(name, write_name(source, getattr(entry.names, source))) for source, name in SOURCES.items()]
     step = view.trace.program.by_address.get(address)
     formula, source = (step.typeset(style.make_painter(view.colors)), step.source) if step else ("", "")
     heading = Heading(see, about, formula, source)
@@ -49,5 +46,5 @@ def show_one(view: View, entry: Entry, symbol: str) -> None:
         st.markdown(f'<div class="bv-one">\n\n{"".join(tiles)}\n\n</div>', unsafe_allow_html=True)
 
 
-def _write_tile(source: str, name: str, look: str) -> str:
-    return f'<span class="bv-tile {look}"><small>{source}</small><span>{name}</span></span>'
+def _write_tile(source: str, name: str, look: str = "bv-tile") -> str:
+    return f'<span class="{look}"><small>{source}</small><span>{name}</span></span>'
