@@ -9,6 +9,8 @@ from tests.recipe import command, make_ground
 from training.__main__ import main
 from training.run import MODEL
 
+pytestmark = pytest.mark.rare  # of scripts that are run for a new bundled model only
+
 
 @pytest.fixture(scope="module")
 def ground(tmp_path_factory):
@@ -24,7 +26,6 @@ def evaluate(ground, capsys, *words):
     return status, capsys.readouterr()
 
 
-@pytest.mark.rare
 def test_the_evaluation_shows_old_and_new_side_by_side(ground, capsys):
     new, old = ground / "whole" / MODEL, ground / "start"
     status, said = evaluate(ground, capsys, "--held-out", 5, "--against", old, new)

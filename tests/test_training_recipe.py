@@ -27,6 +27,8 @@ from training.run import LOG, MODEL, STATE, Data
 from training.settings import Settings
 from training.vocabulary import read_vocabulary
 
+pytestmark = pytest.mark.rare  # of scripts that are run for a new bundled model only
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -35,7 +37,6 @@ def ground(tmp_path_factory):
     return make_ground(tmp_path_factory.mktemp("training"))
 
 
-@pytest.mark.rare
 def test_the_loss_falls(ground):
     log = [json.loads(line) for line in (ground / "whole" / LOG).read_text(encoding="utf-8").splitlines()]
     assert [entry["step"] for entry in log] == list(range(1, STEPS + 1))
@@ -56,7 +57,6 @@ def test_the_app_loads_what_comes_out(ground):
     assert made["hidden_dropout_prob"] == begun["hidden_dropout_prob"] > 0
 
 
-@pytest.mark.rare
 def test_killed_and_started_again_it_ends_at_the_same_weights(ground):
     out = ground / "killed"
     run = subprocess.Popen(
@@ -94,7 +94,6 @@ def test_who_draws_the_batches_changes_nothing(ground):
     assert one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
 
 
-@pytest.mark.rare
 def test_an_accelerator_that_is_not_there_is_refused(ground, capsys, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert main(command(ground, ground / "nowhere", "--device", "cuda")) == 2
@@ -118,7 +117,6 @@ def test_it_does_not_go_on_with_other_settings(ground, capsys, option, value):
     assert f"{option} was" in said and f"now {value}" in said and "--out" in said
 
 
-@pytest.mark.rare
 def test_a_run_may_be_made_shorter_on_the_way(ground, capsys):
     """And it can be made again from its record: by the first pace up to the step that stands there, then the second."""
     out, again = ground / "shorter", ground / "shorter again"

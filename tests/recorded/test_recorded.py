@@ -10,7 +10,7 @@ _SHOWN = 12  # differences that a failure prints
 _AROUND = 60  # characters before the place where two lines part
 
 
-@pytest.mark.parametrize("name", together("recorded", SCENES, ("plain", "difference", "zeroed")))
+@pytest.mark.parametrize("name", together("recorded", SCENES, ("plain", "difference")))
 def test_pages_show_what_is_recorded_of_them(name, tmp_path):
     written = find_file(name).read_text(encoding="utf-8").splitlines()
     shown = list(record(SCENES[name], tmp_path))

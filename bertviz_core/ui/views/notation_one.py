@@ -10,8 +10,8 @@ import streamlit as st
 from bertviz_core.analysis.naming import find_noun
 from bertviz_core.analysis.notation import AXIS, Entry
 from bertviz_core.documents.names import SOURCES
-from bertviz_core.documents.places import LAYER
 from bertviz_core.formula.texts import write_count
+from bertviz_core.programs.names import QUERIES
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import state, style, url
 from bertviz_core.ui.frame.keys import Key
@@ -19,7 +19,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.names import IN_CODE, write_name
 
-ENTRY = Key("quantity", f"{LAYER}attention.self.query")
+ENTRY = Key("quantity", QUERIES.in_layers("{i}"))
 _STYLE = read_css(Path(__file__).with_name("notation_one.css"))
 
 
