@@ -120,7 +120,8 @@ a minute. *Open the projector's page* opens a tab of its own; whoever has that a
 The code there leads phones to this machine's address also where you have opened the app as `localhost`; that the app
 was started for this machine alone is said there, with what to do. Join with your own phone: it must be in the same
 network, and some networks of schools keep phones from one another. Nobody needs a name or an account. A room ends with
-your day, and all of it is deleted.
+your day, and all of it is deleted. Where more than a hundred phones answer while others explore the app, start it by
+`python -m deploy` ([deploy](../deploy/README.md)): with two processes nobody's page waits for the class.
 
 **During.** Phones join with the code or the QR code, also later; once everybody is in, *Lock the room* keeps others
 out. If more are in than sit there, end the class and start another, whose code is a new one. `→` asks, shows the
