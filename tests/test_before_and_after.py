@@ -8,6 +8,7 @@ import pytest
 from bertviz_core.analysis.layers import Lens
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_short
+from tests.often import one_in
 from tests.test_what_if_page import WORD, opened, view
 
 TOKEN, LAYER, HEAD = 2, 1, 2
@@ -120,7 +121,7 @@ PRINTED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PRINTED)
+@pytest.mark.parametrize("name", one_in(3, PRINTED))
 def test_panels_print_the_pass_that_is_asked_for(name):
     page, write = PRINTED[name]
     for show, expected in {"Before": (True, False), "After": (False, True), "Difference": (True, True)}.items():

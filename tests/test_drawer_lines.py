@@ -13,6 +13,7 @@ from bertviz_core.ui.walk.explain import work_out
 from bertviz_core.ui.walk.templates.choosing import explain_number
 from tests.canvas import look
 from tests.latex import evaluated
+from tests.often import one_in
 from tests.test_explain import random_cell, scale
 
 LAYER = "encoder.layer.2"
@@ -23,7 +24,7 @@ def write(trace, cell):
     return shown.why, explain_number(look(trace), shown.why, shown.found)
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", one_in(3, PROGRAMS))
 def test_what_is_worked_in_one_go_gives_the_number(bundled, precise, program):
     trace = bv.run(bundled, "When in Rome, do as the [MASK] do.", program=program)
     chance, seen = random.Random(5), 0

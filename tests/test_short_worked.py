@@ -16,6 +16,7 @@ from bertviz_core.formula.steps import walk_nodes
 from bertviz_core.formula.tex import write_largest
 from bertviz_core.programs import PROGRAMS
 from tests.latex import balanced, evaluated
+from tests.often import one_in
 from tests.test_explain import random_cell, scale
 
 LAYER = "encoder.layer.2."
@@ -25,7 +26,7 @@ GOLDEN = {
 }
 
 
-@pytest.fixture(scope="module", params=PROGRAMS)
+@pytest.fixture(scope="module", params=one_in(3, PROGRAMS))
 def trace(request, bundled):
     return bv.run(bundled, "When in Rome, do as the [MASK] do.", program=request.param)
 

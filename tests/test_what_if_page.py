@@ -182,7 +182,9 @@ def test_what_moved_is_told_of_the_blank_whatever_is_chosen():
     at = opened(text="the cat sat on the [MASK]", token="2", changes="input_ids[token=2]:3899")
     assert any('<div class="bv-moves"><span>at “[MASK]”</span> ' in each.proto.body for each in at.get("html"))
     at = opened(text="[MASK] cat sat on [MASK]", token="5", changes="input_ids[token=2]:3899")
-    assert any('<div class="bv-moves"><span>at “[MASK]” at position 5</span> ' in each.proto.body for each in at.get("html"))
+    assert any(
+        '<div class="bv-moves"><span>at “[MASK]” at position 5</span> ' in each.proto.body for each in at.get("html")
+    )
 
 
 @pytest.mark.parametrize(("changes", "button", "expected"), ACTIONS.values(), ids=ACTIONS)

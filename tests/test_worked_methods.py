@@ -19,6 +19,7 @@ from bertviz_core.ui.walk.origin import ask_hidden, ask_methods, find_origins_of
 from bertviz_core.ui.walk.worked_number import UnfinishedError
 from bertviz_core.ui.walk.worked_out import find_worked_out
 from tests.canvas import look
+from tests.often import one_in
 from tests.settling import settle
 from tests.test_value_weighted import weigh_by_hand
 from tests.worked import calculate, find_chains
@@ -36,7 +37,7 @@ STATES = {
 }
 
 
-@pytest.fixture(scope="module", params=STATES)
+@pytest.fixture(scope="module", params=one_in(2, STATES))
 def state(request, rome):
     """A pass, a question, and all that the page finds out about it."""
     question, changes = STATES[request.param]
