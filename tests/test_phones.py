@@ -50,8 +50,9 @@ PICTURES = {
     "sentence": ".bv-split",
     "add_norm": ".bv-sums",
     "patch": ".bv-patched",
+    "notebook": ".bv-printed img",
 }  # where it is no chart
-CHARTS = ["query_key_value", "where_from", "training", "notebook"]
+CHARTS = ["query_key_value", "where_from", "training"]
 
 
 @pytest.mark.parametrize("page", often([*CHARTS, *PICTURES], ["query_key_value", "story"], str))

@@ -104,11 +104,10 @@ def _offer_number(view: View) -> None:
 def _find_cells(view: View, token: int) -> tuple[str, str, str, str]:
     """The addresses of what a token was, of what is added, of the sum, as lengths, and of the angle; "" for none."""
     module = Address.in_layer(view.chosen.layer, read_where())
-    residual = module.enter("residual")
+    residual = module.enter("residual").fix(token=token)
     before, added = ("", *(leaf.address for leaf in view.trace.step(residual).leaves))[-2:]
-    lengths = (str(find_length(Address(each).fix(token=token))) if each else "" for each in (before, added, residual))
-    was, more, total = lengths
-    return was, more, total, str(find_angle(residual.fix(token=token))) if before else ""
+    was, more = (str(find_length(Address(each).fix(token=token))) if each else "" for each in (before, added))
+    return was, more, str(find_length(residual)), str(find_angle(residual)) if before else ""
 
 
 def _find_residual(view: View) -> Address:
