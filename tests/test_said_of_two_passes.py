@@ -212,13 +212,13 @@ def test_where_nothing_that_is_patched_differs_no_cell_is_named(small):
     assert "No head’s and no sub-layer’s output carries any of it" in said and "carries 0 %" not in said
 
 
-def test_of_a_head_that_looks_nowhere_no_token_pulls_hardest(small):
+def test_of_a_head_that_looks_nowhere_no_token_pulls_as_hard_as_any(small):
     walk = "cls.predictions.decoder.head[token=3,vocab=9,layer=1,head=0]"
     query = {"model": small, "text": "the cat [MASK]", "walk": walk}
     zeroed = "encoder.layer.1.attention.self.probs[head=0]:0"
     plain, nowhere = (read(open_page("where_from", **query, **says)) for says in ({}, {"changes": zeroed}))
-    assert "of its attention, pulls hardest" in plain and "weights there are 0" not in plain
-    assert "all its attention weights there are 0." in nowhere and "as much as any" not in nowhere
+    assert "of its attention, pulls as hard as any" in plain and "weights there are 0" not in plain
+    assert "all its attention weights there are 0." in nowhere and "as hard as any" not in nowhere
 
 
 PUT = "encoder.layer.1.attention.output.dense[token=3,hidden=0]:5"

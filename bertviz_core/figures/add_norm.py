@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.base import Chart, Spec, give_way, make_chart, pack, set_axis, set_font, write_text
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, bold, escape
@@ -76,9 +77,8 @@ def draw_aligned(strips: Sequence[Strip], chosen: int, colors: Palette) -> Chart
 
 def _show_few(chosen: int, width: int) -> Spec:
     """On a phone: the components around the chosen one, each wide enough to be seen."""
-    count = min(_FEW, width)
-    first = min(max(0, chosen - count // 2), width - count)
-    last = first + count - 1
+    shown = center_range(chosen, _FEW, width)
+    first, last = shown[0], shown[-1]
     return give_way(
         {
             "xaxis.range": [first - 1, last + 1],

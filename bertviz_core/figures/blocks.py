@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bertviz_core.analysis.ranking import center_range
 from bertviz_core.figures.base import (
     Chart,
     Spec,
@@ -89,14 +90,14 @@ def draw_blocks(
 def _show_few(blocks: int, component: int, width: int) -> Spec:
     """On a phone: of each block the components around one, wide enough to be touched. Each has five texts: its name,
     which gives way to the formulas above, both ends of what is drawn, and those of the colour bar."""
-    count = min(_FEW, width)
-    first = min(max(0, component - count // 2), width - count)
+    shown = center_range(component, _FEW, width)
+    first, last = shown[0], shown[-1]
     layout: Spec = {}
     for i in range(blocks):
-        layout[f"xaxis{i + 1 if i else ''}.range"] = [first - 0.5, first + count - 0.5]
+        layout[f"xaxis{i + 1 if i else ''}.range"] = [first - 0.5, last + 0.5]
         layout[f"annotations[{5 * i}].yshift"] = 0
         layout[f"annotations[{5 * i + 1}].text"] = str(first)
-        layout[f"annotations[{5 * i + 2}].text"] = str(first + count - 1)
+        layout[f"annotations[{5 * i + 2}].text"] = str(last)
     return layout
 
 

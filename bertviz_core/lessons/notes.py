@@ -121,7 +121,7 @@ The code there leads phones to this machine's address also where you have opened
 was started for this machine alone is said there, with what to do. Join with your own phone: it must be in the same
 network, and some networks of schools keep phones from one another. Nobody needs a name or an account. A room ends with
 your day, and all of it is deleted. Where more than a hundred phones answer while others explore the app, start it by
-`python -m deploy` ([deploy](../deploy/README.md)): with two processes nobody's page waits for the class.
+`python -m deploy` ([deploy](../deploy/README.md)): `python benchmarks/class_room.py` measures what they then wait.
 
 **During.** Phones join with the code or the QR code, also later; once everybody is in, *Lock the room* keeps others
 out. If more are in than sit there, end the class and start another, whose code is a new one. `→` asks, shows the

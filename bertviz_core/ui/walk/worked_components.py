@@ -69,7 +69,7 @@ def _work_out_head(view: View, of: Address) -> WorkedOut:
     }
     form = "What head {head} of layer {layer} writes at {token}, but for its bias, adds **{part}** to {number}: "
     form += (
-        "in size number {rank} of {count}. {from}, with {weight} of its attention, pulls hardest{way}."
+        "in size number {rank} of {count}. {from}, with {weight} of its attention, pulls as hard as any{way}."
         if weights.any()
         else "all its attention weights there are 0."
     )
