@@ -11,9 +11,9 @@ from bertviz_core.sharing.line import Line
 from bertviz_core.sharing.memory import SETTING, read_budget
 from bertviz_core.ui.frame import budget as budget_module
 from bertviz_core.ui.frame import fair, ready, streamlit_inside
-from bertviz_core.ui.frame.budget import ALL_NAMELESS, ALONE_S, ONE, RUN_S, Budget
+from bertviz_core.ui.frame.budget import ALONE_S, NAMELESS, ONE, RUN_S, Budget
 from bertviz_core.ui.frame.fair import count_places
-from bertviz_core.ui.frame.visitor import COOKIE, NOBODY, read_visitor
+from bertviz_core.ui.frame.visitor import COOKIE, NOBODY, name_payer, read_payer, read_visitor
 from tests.test_gate import Clock
 
 APP = str(Path(__file__).parents[1] / "app.py")
@@ -64,12 +64,12 @@ def test_who_is_alone_may_take_all(budget, clock):
     assert budget.count_wait("ann") == 0
 
 
-def test_the_nameless_have_more_together(budget):
+def test_of_those_without_a_name_those_of_one_address_pay_together(budget):
+    here, there = (name_payer(NOBODY, near) for near in ("192.0.2.1", "192.0.2.2"))
     budget.charge("bob", 0.0)
-    budget.charge(NOBODY, (ONE.room + ALL_NAMELESS.room) / 2)
-    assert budget.count_wait(NOBODY) == 0
-    budget.charge(NOBODY, ALL_NAMELESS.room)
-    assert budget.count_wait(NOBODY) > 0
+    budget.charge(here, NAMELESS.room + 1.0)
+    assert budget.count_wait(here) > 0 and budget.count_wait(there) == 0
+    assert budget.count_wait(name_payer("ann", "192.0.2.1")) == 0
 
 
 def test_visits_are_sessions_that_have_asked_for_a_page_and_are_connected(budget, gone):
@@ -104,7 +104,15 @@ def test_accounts_of_visitors_who_are_gone_are_forgotten(budget, clock, gone, mo
     assert budget.count_wait("greedy") > 0
 
 
-@pytest.mark.parametrize(("cookies", "name"), [({COOKIE: "ann"}, "ann"), ({}, NOBODY), ({COOKIE: "x" * 999}, NOBODY)])
+@pytest.mark.parametrize(
+    ("cookies", "name"),
+    [
+        ({COOKIE: "ann"}, "ann"),
+        ({}, NOBODY),
+        ({COOKIE: "x" * 999}, NOBODY),
+        ({COOKIE: name_payer(NOBODY, "192.0.2.1")}, NOBODY),
+    ],
+)
 def test_a_visitor_is_known_by_a_cookie(monkeypatch, cookies, name):
     client = SimpleNamespace(client_context=SimpleNamespace(cookies=cookies))
     found = SimpleNamespace(exists=lambda: True, get_instance=lambda: SimpleNamespace(get_client={"a": client}.get))
@@ -137,7 +145,7 @@ def open_app():
 
 def test_a_page_that_has_to_wait_says_for_how_long_and_goes_on(said, budget):
     budget.charge("somebody else", 0.0)
-    budget.charge(NOBODY, ALL_NAMELESS.room - RUN_S + 3 * ALL_NAMELESS.rate)
+    budget.charge(read_payer(), NAMELESS.room - RUN_S + 3 * NAMELESS.rate)
     at = open_app()
     assert not at.exception and "A patient visitor" in at.title[0].value
     assert "more than your share" in said[0] and "goes on by itself in 3 s" in said[0]
@@ -167,7 +175,7 @@ def test_of_pages_that_waited_together_the_first_take_what_there_is(said, budget
     def turn():
         with line_turn():
             if not seen:  # another page of this visitor's had its turn meanwhile
-                budget.charge(NOBODY, ALL_NAMELESS.room + ALL_NAMELESS.rate)
+                budget.charge(read_payer(), NAMELESS.room + NAMELESS.rate)
             seen.append(line.is_idle)
             yield
 
@@ -179,10 +187,10 @@ def test_of_pages_that_waited_together_the_first_take_what_there_is(said, budget
 
 
 def test_one_page_too_many_is_told_what_to_do(said, budget, gone):
-    for i in range(ALL_NAMELESS.sessions):
+    for i in range(NAMELESS.sessions):
         budget.admit(NOBODY, f"session {i}")
     at = open_app()
-    assert not at.exception and f"{ALL_NAMELESS.sessions} pages" in at.warning[0].value
+    assert not at.exception and f"{NAMELESS.sessions} pages" in at.warning[0].value
     gone.add("session 7")
     at.button[0].click().run()
     assert not at.exception and "A patient visitor" in at.title[0].value
@@ -191,8 +199,8 @@ def test_one_page_too_many_is_told_what_to_do(said, budget, gone):
 def test_all_who_send_no_cookie_have_half_of_the_room_together(monkeypatch):
     monkeypatch.setenv(SETTING, "1000")
     room = read_budget().bounds.visits
-    assert count_places(NOBODY) == room // 2 < ALL_NAMELESS.sessions and count_places("ann") == ONE.sessions < room
+    assert count_places(NOBODY) == room // 2 < NAMELESS.sessions and count_places("ann") == ONE.sessions < room
     monkeypatch.setenv(SETTING, "nonsense")
-    assert count_places(NOBODY) == ALL_NAMELESS.sessions
+    assert count_places(NOBODY) == NAMELESS.sessions
     budget = Budget(connected=lambda _: True)
     assert [budget.admit(NOBODY, f"session {i}", 2) for i in range(3)] == [True, True, False]

@@ -5,10 +5,13 @@ import inspect
 import json
 from copy import deepcopy
 from functools import partial
+from json import JSONEncoder
 from types import SimpleNamespace
 
 import pytest
+from streamlit.components.v2.bidi_component import main as bidi_main
 from streamlit.components.v2.bidi_component import serialization
+from streamlit.components.v2.bidi_component.main import BidiComponentMixin
 from streamlit.cursor import Cursor, RunningCursor
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements import html
@@ -253,6 +256,30 @@ def test_what_a_component_is_given_comes_to_it_as_streamlit_would_send_it(monkey
         streamlit_costs.pass_data_on()
     plain, passed = sent
     assert passed == plain and json.loads(passed.json) == data
+
+
+def test_a_component_is_known_by_its_key_and_what_it_is_given_is_written_once(monkeypatch):
+    """With a key it keeps its identity whatever it is given; without one it has another for other data."""
+    for name in ("_build_bidi_identity_kwargs", "_canonicalize_json_for_identity"):
+        monkeypatch.setattr(BidiComponentMixin, name, inspect.unwrap(getattr(BidiComponentMixin, name)))
+    plain = [identify({"b": 1, "a": [2.5]}), identify({"b": 2}), identify(None)]
+    streamlit_costs.identify_by_what_is_sent()
+    written = []
+    monkeypatch.setattr(bidi_main.json, "dumps", lambda data, **_: written.append(data))
+    cheap = [identify({"b": 1, "a": [2.5]}), identify({"b": 2}), identify(None)]
+    assert not written
+    assert len({str(each) for each in cheap}) == len(plain) == 3
+    assert [each.keys() for each in cheap] == [each.keys() for each in plain]
+    assert cheap[2] == plain[2]
+
+
+def identify(data):
+    sent = BidiComponent()
+    if data is not None:
+        sent.json = JSONEncoder().encode(data)
+    return DeltaGenerator()._build_bidi_identity_kwargs(
+        component_name="name", isolate_styles=True, width="stretch", height="content", proto=sent, data=data
+    )
 
 
 def test_a_query_that_is_kept_says_what_was_asked_for(monkeypatch):

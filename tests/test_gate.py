@@ -286,7 +286,7 @@ def test_a_socket_is_read_no_faster_than_a_person_sends(monkeypatch):
         return b"message"
 
     class Socket:
-        cookies, application_state = {}, WebSocketState.CONNECTED
+        cookies, client, application_state = {}, None, WebSocketState.CONNECTED
 
     async def flood():
         socket, paced = Socket(), read_slowly(receive)
@@ -306,7 +306,8 @@ def test_of_one_visitor_no_more_is_read_than_a_person_says_on_however_many_socke
 
     class Socket:
         def __init__(self, visitor):
-            self.cookies, self.application_state = {COOKIE: visitor}, WebSocketState.CONNECTED
+            self.cookies, self.client = {COOKIE: visitor}, None
+            self.application_state = WebSocketState.CONNECTED
 
     async def sleep(seconds):
         slept.append(seconds)

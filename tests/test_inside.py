@@ -15,6 +15,7 @@ from _plotly_utils.utils import to_typed_array_spec
 from starlette.websockets import WebSocket
 from streamlit.commands import navigation
 from streamlit.components.v2.bidi_component import serialization
+from streamlit.components.v2.bidi_component.main import BidiComponentMixin
 from streamlit.cursor import Cursor
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements import html
@@ -147,6 +148,7 @@ SIGNATURES = {
     html._html_only_style_tags: ["html_content"],
     button.process_query_params: ["query_params"],
     serialization._extract_dataframes_from_dict: ["data", "arrow_blobs"],
+    BidiComponentMixin._canonicalize_json_for_identity: ["self", "payload"],
     DeltaGenerator: ["root_container", "cursor", "parent", "block_type"],
     AppSession.request_rerun: ["self", "client_state"],
     AppSession.handle_backmsg_exception: ["self", "e"],

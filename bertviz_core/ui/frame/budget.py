@@ -10,7 +10,7 @@ from functools import cache
 
 from bertviz_core.ui.frame.bucket import Bucket
 from bertviz_core.ui.frame.streamlit_inside import is_connected
-from bertviz_core.ui.frame.visitor import NOBODY
+from bertviz_core.ui.frame.visitor import NOBODY, is_nameless
 
 ALONE_S = 10.0  # after the last run of anybody else a visitor is alone, and may take all
 _BURST_S = 2.0  # for so long a visitor may ask for runs as fast as a socket may, after a rest
@@ -37,12 +37,13 @@ class Allowance:
 # Who clicks all the time takes 0.05 to 0.2 processor seconds a second; a long sentence on a page that shows all of it
 # about 2 s at once. A click says 5 kB, on a page of a long sentence up to 90 kB.
 ONE = Allowance(rate=0.3, room=4.0, sessions=16, runs=8.0, slow=1.0, said=200.0)
-ALL_NAMELESS = Allowance(rate=0.5, room=6.0, sessions=320, runs=8.0, slow=2.0, said=800.0)
-RUN_S = 0.03  # of processor time that a run takes beside its own: it is asked for, begun, and its answer sent
+# Those without a name at one address together; the sessions are those of all addresses.
+NAMELESS = Allowance(rate=0.25, room=2.0, sessions=320, runs=8.0, slow=1.0, said=800.0)
+RUN_S = 0.04  # of processor time that a run takes beside its own: it is asked for, begun, and its answer sent
 
 
 def find_allowance(visitor: str) -> Allowance:
-    return ALL_NAMELESS if visitor == NOBODY else ONE
+    return NAMELESS if is_nameless(visitor) else ONE
 
 
 @dataclass
@@ -60,7 +61,8 @@ class _Account:
 
 
 class Budget:
-    """The accounts of all visitors of a process. May be asked by any thread."""
+    """The accounts of all visitors of a process, and of the addresses that pay for those who have no name. May be asked
+    by any thread."""
 
     def __init__(
         self, clock: Callable[[], float] = time.monotonic, connected: Callable[[str], bool] = is_connected

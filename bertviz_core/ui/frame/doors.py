@@ -16,7 +16,7 @@ OF_ONE_ADDRESS = 1  # of these
 COSTLY_AT_ONCE = 1  # beside these: what takes long, such as a long sentence, has a door of its own
 INSIDE_S = 2.0  # by then the next one may come in, whatever this one is at: it may wait for something long
 CROWD = 40  # who wait from one address: more than a class; they leave time to others
-LEFT = 2  # as many times what they take
+LEFT = 3  # as many times what they take
 _ACTIVE_S = 2.0  # after a request of somebody from elsewhere others are there
 _KNOWN = 1_000  # visitors whose rounds are kept; of more, those who wait for nothing are forgotten
 

@@ -14,7 +14,7 @@ from bertviz_core.sharing.line import Line
 from bertviz_core.sharing.memory import read_budget
 from bertviz_core.ui.frame.budget import Budget, find_allowance, get_budget
 from bertviz_core.ui.frame.streamlit_inside import end_if_superseded, read_session
-from bertviz_core.ui.frame.visitor import NOBODY, read_visitor
+from bertviz_core.ui.frame.visitor import NOBODY, read_payer, read_visitor
 
 _LOOK_S = 0.2  # between two looks whether the page can go on, or something else was chosen
 _SAY_S = 3.0  # for so long at least a number that is shown stays
@@ -53,22 +53,22 @@ def share(line: Line) -> Generator[None]:
 
     Of those of one visitor who waited together, the first to have their turns take what there is; others wait on.
     """
-    budget, visitor = get_budget(), read_visitor()
+    budget, payer = get_budget(), read_payer()
     while True:
-        _await_share(budget, visitor)
+        _await_share(budget, payer)
         with line.turn():
-            if not budget.count_wait(visitor):
+            if not budget.count_wait(payer):
                 yield
                 return
 
 
-def _await_share(budget: Budget, visitor: str) -> None:
-    """Wait until a visitor may run something again. What was chosen is kept."""
+def _await_share(budget: Budget, payer: str) -> None:
+    """Wait until who pays may run something again. What was chosen is kept."""
     with budget.wait(read_session()):
-        while left := budget.count_wait(visitor):
+        while left := budget.count_wait(payer):
             told = "You are asking for more than your share of this server; this page goes on by itself in"
             with st.spinner(f"{told} {ceil(left)} s …"):
                 end = time.monotonic() + min(left, _SAY_S)
-                while time.monotonic() < end and budget.count_wait(visitor):
+                while time.monotonic() < end and budget.count_wait(payer):
                     time.sleep(_LOOK_S)
                     end_if_superseded()

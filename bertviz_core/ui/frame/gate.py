@@ -43,7 +43,15 @@ from bertviz_core.ui.frame.streamlit_inside import (
     wrap_requests,
     wrap_runs,
 )
-from bertviz_core.ui.frame.visitor import NOBODY, name_visitor, read_network, read_visitor
+from bertviz_core.ui.frame.visitor import (
+    NOBODY,
+    name_payer,
+    name_visitor,
+    read_network,
+    read_payer,
+    read_visitor,
+)
+from edge.pace import name_network
 
 PER_SECOND, BURST = 20.0, 5  # runs of a session
 READ_PER_SECOND, READ_BURST = 60.0, 60  # messages of a socket: the rest stays with who sends it, and costs nothing here
@@ -86,9 +94,9 @@ def read_slowly(receive: Read) -> Read:
     buckets: WeakKeyDictionary[WebSocket, Bucket] = WeakKeyDictionary()
 
     async def receive_bytes(self: WebSocket) -> bytes:
-        bucket, visitor = buckets.setdefault(self, Bucket(READ_PER_SECOND, READ_BURST)), name_visitor(self.cookies)
-        said = get_budget().get_said(visitor)
-        over = get_budget().count_wait(visitor) > 0
+        bucket, payer = buckets.setdefault(self, Bucket(READ_PER_SECOND, READ_BURST)), find_payer(self)
+        said = get_budget().get_said(payer)
+        over = get_budget().count_wait(payer) > 0
         if wait := max(bucket.count_wait(), said.count_wait(), _SLOW_READ_S if over else 0.0):
             await asyncio.sleep(wait)
         bucket.take()
@@ -105,13 +113,18 @@ def count_seconds(run: Run) -> Run:
     """The run of a page, or of parts of it, with the processor seconds of its thread charged to its visitor."""
 
     def run_and_charge(runner: ScriptRunner, rerun_data: RerunData) -> None:
-        visitor, began = read_visitor(name_session_of(runner)), time.thread_time()
+        payer, began = read_payer(name_session_of(runner)), time.thread_time()
         try:
             run(runner, rerun_data)
         finally:
-            get_budget().charge(visitor, time.thread_time() - began)
+            get_budget().charge(payer, time.thread_time() - began)
 
     return run_and_charge
+
+
+def find_payer(socket: WebSocket) -> str:
+    """To whom is charged what is said on a socket."""
+    return name_payer(name_visitor(socket.cookies), name_network(socket.client.host if socket.client else ""))
 
 
 def find_near(session: AppSession) -> str:
@@ -133,7 +146,7 @@ def is_running(session: AppSession) -> bool:
 def get_shared(session: AppSession) -> Bucket:
     """What bounds the runs of all sessions of a session's visitor together."""
     name = name_session(session)
-    return get_budget().get_runs(read_visitor(name), name)
+    return get_budget().get_runs(read_payer(name), name)
 
 
 # What was asked for and is not answered yet: the whole page, or parts of it (fragments).

@@ -18,6 +18,7 @@ from typing import Any
 from weakref import WeakSet
 
 from streamlit.components.v2.bidi_component import serialization
+from streamlit.components.v2.bidi_component.main import BidiComponentMixin
 from streamlit.cursor import Cursor
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements import html
@@ -43,6 +44,7 @@ def cut_costs() -> None:
     """Have all of it stand where Streamlit's own stands."""
     copy_places_by_fields()
     hand_over_together()
+    identify_by_what_is_sent()
     look_up_single_keys()
     look_through_once()
     pass_data_on()
@@ -258,6 +260,27 @@ def _pass_on(_: object) -> Callable[..., dict[str, Any]]:
         return data
 
     return pass_on
+
+
+def identify_by_what_is_sent() -> None:
+    """Have what a component is given not written a second time, in an order of its own, only to tell components without
+    a key apart: every one here has a key. Instead: a way to say so."""
+    wrap_once(BidiComponentMixin, "_build_bidi_identity_kwargs", _identify_by_proto)
+    wrap_once(BidiComponentMixin, "_canonicalize_json_for_identity", _take_as_sent)
+
+
+def _identify_by_proto(identify: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    def identify_by_proto(mixin: BidiComponentMixin, **said: Any) -> dict[str, Any]:
+        return identify(mixin, **{name: value for name, value in said.items() if name != "data"})
+
+    return identify_by_proto
+
+
+def _take_as_sent(_: object) -> Callable[..., str]:
+    def take_as_sent(_: BidiComponentMixin, payload: str) -> str:
+        return payload
+
+    return take_as_sent
 
 
 def write_queries_once() -> None:
