@@ -89,7 +89,10 @@ async def flood(stranger: Stranger, sockets: int) -> None:
         try:
             while not reading.done():
                 for _ in range(10):
-                    await line.send(next(asked))
+                    try:
+                        await line.send(next(asked))
+                    except AttributeError:  # the library's, of a connection that has just been lost
+                        raise ConnectionError from None
                     stranger.done["sent"] += 1
                 await asyncio.sleep(0.02)
         finally:
