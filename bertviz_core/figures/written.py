@@ -25,7 +25,7 @@ from bertviz_core.figures.tints import tint_cell
 from bertviz_core.formula.numbers import format_short
 from bertviz_core.formula.steps import ATTENTION
 
-_ROW, _TOP, _BOTTOM = 24, 24, 20
+_ROW, _TOP, _BOTTOM = 24, 24, 22  # pixels; below, the heads' numbers have room
 _SAID = 0.4  # of the largest head: whose number stands in its cell
 _FONT = {"family": SANS}  # three letters of it have room in a cell of a phone
 _WRITTEN, _TICKED = (
@@ -53,7 +53,7 @@ def draw_written(heads: np.ndarray, cells: str, colors: Palette) -> Chart:
             *_write_beside(sums, "sum", colors),
         ],
         yaxis=_name_layers(layers, colors),
-        xaxis=set_axis(colors, dtick=every, tickangle=0, range=[-0.5, count - 0.5]),
+        xaxis=set_axis(colors, dtick=every, tickangle=0, range=[-0.5, count - 0.5], automargin=False),
     )
 
 
@@ -71,7 +71,7 @@ def draw_written_blocks(blocks: np.ndarray, cells: str, colors: Palette, color: 
         bargap=0.4,
         annotations=[_write_name("feed-forward", colors), *_write_beside(texts, "", colors)],
         yaxis=_name_layers(len(blocks), colors),
-        xaxis=set_axis(colors, showticklabels=False, zeroline=True, zerolinecolor=colors.faint),
+        xaxis=set_axis(colors, showticklabels=False, zeroline=True, zerolinecolor=colors.faint, automargin=False),
     )
 
 
