@@ -19,6 +19,7 @@ new MutationObserver((seen) => {
 }).observe(document, {attributes: true, subtree: true})""")
 
 
+@pytest.mark.rare
 def test_a_click_on_a_key_works_that_one_out_and_one_on_a_number_explains_it(app):
     app.open("attention", layer="2", head="0", open="product", key_token="6")
     keys = app.page.locator(".bv-aligned")

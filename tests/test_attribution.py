@@ -15,6 +15,7 @@ from bertviz_core.formula.carry import find_slope, passes_zero
 from bertviz_core.formula.functions import GELU, GELU_TANH, RELU, SIGMOID, TANH
 from bertviz_core.tracing.changes import Override
 from tests.factory import random_checkpoint
+from tests.often import one_in
 from tests.token_parts import transcribe_parts
 
 TEXT, PAIR = "the cat sat on [MASK] mat", "do as romans do"
@@ -41,7 +42,7 @@ def plain(tmp_path_factory):
     return folder, bv.run(bv.load_model(folder, dtype=torch.float64), TEXT)
 
 
-@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("dtype", one_in(2, TOLERANCE))
 @pytest.mark.parametrize("kind, settings", CHECKPOINTS, ids=str)
 def test_parts_and_biases_are_the_number(tmp_path, kind, settings, dtype):
     model = bv.load_model(random_checkpoint(tmp_path, kind=kind, **settings), dtype=dtype)

@@ -17,7 +17,7 @@ from bertviz_core.ui.frame.view import SHOWN
 from bertviz_core.ui.views.overview_canvas import Place, Spot, find_story, read_wish
 from tests.canvas import Drawn, draw, look, pick
 from tests.factory import random_checkpoint
-from tests.often import seldom
+from tests.often import often, seldom
 
 ROME = "When in Rome, do as the [MASK] do."
 CHANGE = {"encoder.layer.2.attention.self.probs[head=0]": 0.0}
@@ -53,10 +53,10 @@ def inputs(bundled, tmp_path_factory):
         "12 tokens",
         seldom("64 tokens", name="64 tokens"),
         seldom("512 tokens", name="512 tokens"),
-        "a pair",
+        seldom("a pair", name="a pair"),
         "padding",
         "no LM head",
-        "one head, wide",
+        seldom("one head, wide", name="one head, wide"),
         seldom("24 layers", name="24 layers"),
     ],
 )
@@ -207,7 +207,7 @@ def test_words_are_the_likeliest_of_each_row(trace):
         assert word["address"].startswith(f"cls.predictions.probs[token={view.chosen.token},vocab={word['id']}]")
 
 
-@pytest.mark.parametrize("show", SHOWN)
+@pytest.mark.parametrize("show", often(SHOWN, ["Difference"], str))
 def test_faces_and_marks_of_a_change(inputs, show):
     before = inputs["12 tokens"]
     after = before.with_changes(CHANGE)

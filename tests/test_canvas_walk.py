@@ -10,6 +10,7 @@ from tests.canvas import open_canvas, press, wait_for_query
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.rare
 def test_the_walk_is_played_stepped_and_left(still):
     stage = open_canvas(still)
     stage.focus()

@@ -24,7 +24,7 @@ from bertviz_core.ui.walk.templates.share import tell_share
 from tests.canvas import look
 from tests.derived.reading import find_numbers
 from tests.factory import random_checkpoint
-from tests.often import one_in
+from tests.often import one_in, together
 from tests.test_explain import random_cell
 
 LAYER = "encoder.layer.2"
@@ -56,9 +56,7 @@ def sample(trace, seed, count=1):
     return [random_cell(trace, path, chance) for path in trace.addresses for _ in range(count)]
 
 
-@pytest.fixture(
-    scope="module", params=[pytest.param(name, marks=pytest.mark.xdist_group(f"cards: {name}")) for name in PROGRAMS]
-)
+@pytest.fixture(scope="module", params=together("cards", PROGRAMS, list(PROGRAMS)[::2]))
 def trace(request, bundled):
     return bv.run(bundled, "When in Rome, do as the [MASK] do.", program=request.param)
 

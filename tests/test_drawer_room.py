@@ -127,6 +127,7 @@ CRUMBS = """() => [...document.querySelectorAll('.bv-crumbs code')].map(each => 
 })"""
 
 
+@pytest.mark.rare
 def test_the_numbers_of_the_way_back_are_whole(app):
     app.open("predictions", walk=WALKED)
     spare = app.page.evaluate(CRUMBS)

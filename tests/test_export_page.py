@@ -53,6 +53,7 @@ def test_what_is_downloaded_runs_on_a_machine_that_has_nothing_else(overview, tm
 
 
 @pytest.mark.slow
+@pytest.mark.rare
 def test_a_documents_formulas_are_run_when_they_are_asked_for(overview, tmp_path):
     overview.page.get_by_role("button", name="Script (.py)").scroll_into_view_if_needed()  # a menu closes on scrolling
     overview.choose("Formulas", "notebook (001)")

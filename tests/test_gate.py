@@ -330,6 +330,7 @@ def test_of_one_visitor_no_more_is_read_than_a_person_says_on_however_many_socke
 
 
 @pytest.mark.slow
+@pytest.mark.rare
 def test_a_flood_on_the_wire_is_merged_and_its_last_choice_is_answered(server):
     async def flood():
         talk, runs = Conversation(), 0

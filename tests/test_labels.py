@@ -126,6 +126,7 @@ DRAW = """async (specs) => {
 
 
 @pytest.mark.slow
+@pytest.mark.rare
 def test_no_link_stands_in_a_drawn_chart(window, hostile):
     page = window.new_page()
     page.set_content("<body></body>")

@@ -193,6 +193,7 @@ def assert_starts_again(host, ticket, first):
 
 
 @pytest.mark.slow
+@pytest.mark.rare
 def test_a_step_that_takes_more_than_its_memory_fails_with_a_sentence(bundled):
     """The limit is the system's; the process that is held to it has no estimate that would refuse the training."""
     host = Host(start=lambda: Link(lambda: start_process(500_000_000)))

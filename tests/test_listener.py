@@ -236,6 +236,7 @@ def test_the_listener_writes_no_html():
     assert len(texts) > 1 and not any("innerHTML" in text for text in texts)
 
 
+@pytest.mark.rare
 def test_dark(chromium, trial):
     with visit(chromium, trial, theme="dark") as app:
         open_at(app, cell=PROBS.format(1, 3))

@@ -45,7 +45,7 @@ SCENES = {
 ANSWERS = "cls.predictions.probs", "classifier.probs", "qa_outputs.start.probs", "cls.seq_relationship.probs"
 
 
-SELDOM = {LONG, BASE, "bundled: one letter", "base"}
+SELDOM = {LONG, BASE, "bundled: one letter", "base", "base-without-pooler", "sequence-classification"}
 
 
 def grouped(name):

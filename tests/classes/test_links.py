@@ -35,6 +35,7 @@ def test_controls_are_taken_away_by_name_and_others_passed_over():
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("class")
+@pytest.mark.rare
 def test_each_student_is_given_one_sentence_and_the_pages_lack_what_was_taken_away(chromium, server):
     link = write_link(f"{server}/learn", find_lesson("attention"), SENTENCES, ["whatif", "pages", "sentence"], "")
     window = chromium.new_context(viewport=WIDE)

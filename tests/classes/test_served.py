@@ -26,7 +26,7 @@ PHONES = 30
 KINDS = {"nginx, SQLite": (2, False), "nginx, PostgreSQL": (2, True), "streamlit run": (0, False)}
 
 
-@pytest.fixture(params=often(KINDS.items(), ["nginx, PostgreSQL", "streamlit run"], lambda kind: kind[0]))
+@pytest.fixture(params=often(KINDS.items(), ["nginx, PostgreSQL"], lambda kind: kind[0]))
 def served(request, tmp_path):
     """A server, and the rooms that its processes share."""
     _, (processes, in_postgres) = request.param

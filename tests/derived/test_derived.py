@@ -70,14 +70,14 @@ MODELS = {
 }
 
 
-SELDOM = {"a long sentence": pytest.mark.rare, "a pair": pytest.mark.rare}
+SELDOM = {"a long sentence", "a pair", "classes"}
 
 
 def grouped(name):
     """All that looks at one scene runs in one process, where it is made once; the dearest seldom."""
     return pytest.param(
         name,
-        marks=[pytest.mark.xdist_group(f"derived: {name}"), *([SELDOM[name]] if name in SELDOM else [])],
+        marks=[pytest.mark.xdist_group(f"derived: {name}"), *([pytest.mark.rare] if name in SELDOM else [])],
     )
 
 

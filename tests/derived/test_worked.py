@@ -10,6 +10,7 @@ from bertviz_core.ui.views import heads_numbers
 from tests.derived.reading import open_pages
 from tests.derived.test_derived import SCENES
 from tests.factory import random_checkpoint
+from tests.often import together
 from tests.worked import calculate, find_chains
 
 EVERY_TERM = 100_000
@@ -26,9 +27,7 @@ ASKED = {
 LEAST = 67  # chains on all pages together
 
 
-@pytest.fixture(
-    scope="module", params=[pytest.param(name, marks=pytest.mark.xdist_group(f"worked: {name}")) for name in ASKED]
-)
+@pytest.fixture(scope="module", params=together("worked", ASKED, ["padding"]))
 def panels(request, tmp_path_factory):
     """Every panel, with formulas that leave nothing out."""
     with pytest.MonkeyPatch.context() as patch:
