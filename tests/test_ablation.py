@@ -70,6 +70,19 @@ def test_every_head_zeroed_gives_what_hugging_face_gives(trace):
         assert (np.abs(found.measure_worth(which)) > 1e-9).all()
 
 
+@pytest.mark.parametrize(("change", "cut"), [
+    ("encoder.layer.3.attention.output.dense", [3]),
+    ("encoder.layer.5.output.LayerNorm[token=8]", range(6)),
+    ("encoder.layer.4.attention.self.context[token=8]", []),
+])  # fmt: skip
+def test_a_head_that_cannot_reach_the_answer_is_worth_nothing_to_the_last_digit(rome, change, cut):
+    trace = rome.with_changes({change: 0.0})
+    *_, (_, found) = zero_heads(trace, [*list_outcomes(trace, 8, 3).values()])
+    for which in range(3):
+        counts = found.measure_worth(which) != 0
+        assert counts.any(axis=1).tolist() == counts.all(axis=1).tolist() == [i not in cut for i in range(6)]
+
+
 def test_the_last_layer_goes_first_and_what_was_told_before_stays_as_it_was(trace):
     steps = zero_heads(trace, list(list_outcomes(trace, 2, 1).values()))
     first, second = next(steps)[1], next(steps)[1]

@@ -46,6 +46,15 @@ def test_a_head_that_is_left_out_already_is_worth_the_same(rome):
     assert tell(view, WHERE).number == pytest.approx(tell(look(rome, token=MASK), WHERE).number, abs=1e-7)
 
 
+def test_a_probability_that_a_change_put_there_is_not_made_from_scores_and_tells_nothing_of_the_others(rome):
+    path = f"cls.predictions.probs[token={MASK},vocab=3000]"
+    view = look(rome, rome.with_changes({path: 0.9}), token=MASK)
+    put = tell(view, WHERE)
+    assert put.number == 0 and put.card.table is None
+    (end,) = tell(view, Address("heads.worth").fix(**{**WHERE.at, "answer": 1})).card.table.ends
+    assert end.cells[1].text == format_number(float(np.log(np.exp(read_shares(rome)[0]).sum())))
+
+
 @pytest.mark.parametrize("wrong", [{"layer": 6}, {"head": 12}, {"token": 99}, {"answer": 50}, {}])
 def test_an_address_that_names_no_head_is_refused(rome, wrong):
     view = look(rome, token=MASK)

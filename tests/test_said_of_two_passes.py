@@ -124,6 +124,16 @@ def test_of_many_lines_the_one_that_is_looked_at_is_not_said_to_be_among_the_las
         assert ("and those that end farthest apart" in said) is named and "those that end farthest apart" in said
 
 
+@pytest.mark.parametrize(("path", "where"), [
+    ("embeddings.LayerNorm", "as layer 0 receives it"),
+    ("encoder.layer.1.output.LayerNorm", "after layer 1"),
+])  # fmt: skip
+def test_a_word_without_a_direction_is_told_of_that_word_alone(small, path, where):
+    query = {"model": small, "text": "the cat sat", "token": "2"}
+    at = open_page("compare", **query, changes=f"{path}[token=2]:0")
+    assert f"No angle at “cat”: a vector of it **has no direction** {where}; other tokens" in at.title[0].value
+
+
 def test_a_head_that_looks_nowhere_is_told_to_be_halfway(small):
     query = {"model": small, "text": "the cat sat"}
     said = read(open_page("compare", **query, changes="encoder.layer.1.attention.self.probs[head=0]:0"))

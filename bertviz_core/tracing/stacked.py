@@ -50,7 +50,10 @@ def run_stacked(trace: Trace, path: str, puts: Sequence[Put], cells: Sequence[Ad
     with torch.inference_mode(), use_threads(trace.threads):
         for row, places in rows.items():
             if stack and stack.reaches(row[0].address):
-                found[np.ix_(changed, [which for which, _ in places])] = stack.read(row, [last for _, last in places])
+                read = stack.read(row, [last for _, last in places])
+                moved = stack.list_moved(row[0], [_find_token(row)] * len(changed))
+                there = np.ix_([changed[i] for i in moved], [which for which, _ in places])
+                found[there] = read[moved]
     return lock(found)
 
 
@@ -62,7 +65,9 @@ def run_stacked_row(trace: Trace, path: str, puts: Sequence[Put], row: Address) 
         symbol, fixed = trace.layout.located(row)
         first = tuple(fixed[axis] for axis in symbol.axes[:-1])
         with torch.inference_mode(), use_threads(trace.threads):
-            found[changed] = stack.read((symbol, first), range(trace.layout.size(symbol.axes[-1])))
+            read = stack.read((symbol, first), range(trace.layout.size(symbol.axes[-1])))
+            moved = stack.list_moved(symbol, [fixed.get(TOKEN)] * len(changed))
+            found[[changed[i] for i in moved]] = read[moved]
     return lock(found)
 
 
@@ -74,8 +79,10 @@ def run_stacked_rows(trace: Trace, path: str, puts: Sequence[Put], rows: Sequenc
     changed, stack = _stack(trace, path, puts)
     if stack and stack.reaches(rows[0].path):
         with torch.inference_mode(), use_threads(trace.threads):
-            tokens = [rows[i].at[TOKEN.name] for i in changed]
-            found[changed] = stack.read_rows(trace.layout.located(rows[0])[0], tokens)
+            symbol, tokens = trace.layout.located(rows[0])[0], [rows[i].at[TOKEN.name] for i in changed]
+            read = stack.read_rows(symbol, tokens)
+            moved = stack.list_moved(symbol, tokens)
+            found[[changed[i] for i in moved]] = read[moved]
     return lock(found)
 
 
@@ -88,7 +95,11 @@ def _stack(trace: Trace, path: str, puts: Sequence[Put]) -> tuple[list[int], _St
 
 
 class _Stack:
-    """The passes, one behind the other along the axis of tokens; by address what was computed for all of them."""
+    """The passes, one behind the other along the axis of tokens; by address what was computed for all of them.
+
+    A change may stand in the way of what was put. From there on a pass has the trace's own numbers: worked out again
+    among those of other passes, their last digits would be others, and pass for a difference.
+    """
 
     def __init__(self, trace: Trace, path: str, tensors: list[Tensor]) -> None:
         self._trace, self._count, self._length = trace, len(tensors), trace.layout.tokens
@@ -97,6 +108,7 @@ class _Stack:
         self._made: dict[str, list[Tensor] | Tensor] = {path: self._join(path, tensors)}
         self._repeated: dict[str, Tensor] = {}
         self._known: dict[str, Tensor] = {}
+        self._same: dict[str, set[int]] = {}  # of what was computed: the passes that have the trace's own there
 
     def reaches(self, address: str) -> bool:
         """Whether what was put can have made a difference to a tensor."""
@@ -123,6 +135,35 @@ class _Stack:
             return self._take_rows(symbol.address, symbol.axes, tokens).double().numpy()
         rows = {leaf.address: self._take_rows(leaf.address, leaf.axes, tokens) for leaf in walk_symbols(expr)}
         return expr.work(rows, {TOKEN: range(self._count)}).numpy()
+
+    def list_moved(self, symbol: Symbol, tokens: Sequence[int | None]) -> list[int]:
+        """The passes in which a row that was read can differ from the trace's. tokens: each pass's, None for no one."""
+        if not self._trace.changes:
+            return [*range(self._count)]
+        same = self._find_same(symbol.address, tokens)
+        return [i for i in range(self._count) if i not in same]
+
+    def _find_same(self, address: str, tokens: Sequence[int | None]) -> set[int]:
+        """The passes in which a token's row, or all of a tensor, is made from the trace's own numbers alone."""
+        if address not in self._reached:
+            return {*range(self._count)}
+        if address in self._made:
+            return self._same.get(address, set()) | self._compare_rows(address, tokens)
+        step = self._trace.program.by_address[address]
+        along = tokens if is_by_token(step.expr) else [None] * self._count
+        return set[int].intersection(*(self._find_same(leaf.address, along) for leaf in step.leaves))
+
+    def _compare_rows(self, address: str, tokens: Sequence[int | None]) -> set[int]:
+        """The passes whose row of a token is the trace's, to the bit."""
+        places, plain = place_tokens(self._dims[address]), self._plain(address)
+        if len(places) != 1:
+            return set()
+        return {
+            i
+            for i, token in enumerate(tokens)
+            if token is not None
+            and torch.equal(self._get(i, address).select(places[0], token), plain.select(places[0], token))
+        }
 
     def _read(self, symbol: Symbol, at: At) -> np.ndarray:
         """(pass, cell) all cells of a row that are asked for."""
@@ -161,6 +202,28 @@ class _Stack:
         ]
 
     def _compute(self, step: Step) -> None:
+        """One step in all passes."""
+        self._work(step)
+        if not self._trace.changes:
+            return
+        leaves = [leaf.address for leaf in step.leaves if leaf.address in self._reached]
+        same = set[int].intersection(*(self._same.get(leaf, set()) for leaf in leaves))
+        plain = self._plain(step.address) if same or self._trace.overrides(step.address) else None
+        if plain is None:
+            return
+        for i in same:
+            self._take_own(i, step.address, plain)
+        self._same[step.address] = {i for i in range(self._count) if torch.equal(self._get(i, step.address), plain)}
+
+    def _take_own(self, i: int, address: str, plain: Tensor) -> None:
+        """Have a pass begin anew with the trace's own numbers."""
+        made = self._made[address]
+        if isinstance(made, list):
+            made[i] = plain
+        else:
+            self._get(i, address).copy_(plain)
+
+    def _work(self, step: Step) -> None:
         names = {leaf.address: leaf.axes for leaf in step.leaves}
         self._dims[step.address] = step.output.axes
         whole = is_by_token(step.expr) and not any(isinstance(self._made.get(name), list) for name in names)
@@ -216,6 +279,12 @@ class _Stack:
         if address not in self._known:
             self._known[address] = torch.tensor(self._trace[address])
         return self._known[address]
+
+
+def _find_token(row: _Row) -> int | None:
+    """The token whose row it is, None where it is of no one."""
+    symbol, first = row
+    return dict(zip(symbol.axes, first, strict=False)).get(TOKEN)
 
 
 def _put(tensor: Tensor, put: Put) -> Tensor:

@@ -141,6 +141,17 @@ def _(scene):
     return Truth({**values, "where": f"after layer {layers - 1}"})
 
 
+@oracle("no angle")
+def _(scene):
+    found = two(scene)
+    i, j = found.pairs[found.main]
+    last = scene.config.num_hidden_layers - 1
+    ends = (("as layer 0 receives it", "embeddings.LayerNorm"), (f"after layer {last}", f"encoder.layer.{last}.output.LayerNorm"))
+    lacks = [said for said, path in ends if not (found.one[path][i].any() and found.other[path][j].any())]
+    assert lacks
+    return Truth({"one": name(found.one.tokens, i), "where": " and ".join(lacks)})
+
+
 @oracle("began alike", "began apart", "began apart by place")
 def _(scene, name):
     found = two(scene)

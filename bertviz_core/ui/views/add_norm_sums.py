@@ -70,7 +70,9 @@ def write_headline(view: View) -> Said:
         "word": tell_token(view.trace.tokens, token),
     }
     if not was:
-        form = "{by} gives **{added}** at {word}, and its input is not added to that"
+        adds = adds_input(view.trace, Address.in_layer(view.chosen.layer, where))
+        skip = "a vector of zeros is what it is added to" if adds else "its input is not added to that"
+        form = f"{{by}} gives **{{added}}** at {{word}}, and {skip}"
         return say(Claim("sum without a skip", form, parts, Relation.NONE, np.array([was])))
     parts = {**parts, "skip": tell_short(was)}
     told = Claim("adds", "{by} adds **{added}** to {word}, **{skip}** long", parts)

@@ -34,8 +34,10 @@ def write_headline(view: View) -> Said:
         return say(Claim("same pass", "Twice the same pass: **nothing** is apart", {}, Relation.NONE, both.last))
     if both.main is None:
         return say("Two texts without a common token: only **what they answer** can be compared")
-    if not len(both.last) or np.isnan(both.angles[[0, -1], both.main]).any():
-        return say("Two passes whose vectors enclose no angle: **matched tokens**, heads and answers are compared")
+    if not len(both.last):
+        return say("Two passes without vectors to compare: **matched tokens**, heads and answers are")
+    if np.isnan(both.angles[[0, -1], both.main]).any():
+        return _tell_no_angle(both, both.main)
     return _tell_apart(both, both.main)
 
 
@@ -59,6 +61,16 @@ def _tell_apart(both: Both, pair: int) -> Said:
     if _differ_by_place(both, here, there):
         ways.append(Claim("began apart by place", f"{form}, by their places", began))
     return say(apart, choose(*ways, Claim("began apart", form, began)))
+
+
+def _tell_no_angle(both: Both, pair: int) -> Said:
+    """That the word has no direction in one of the passes, where it begins or ends."""
+    here, _ = both.pairs[pair]
+    lacks = [i for i in (0, -1) if np.isnan(both.angles[i, pair])]
+    where = " and ".join(name_end(both.stages[i]) for i in lacks)
+    parts = {"one": tell_token(both.one.tokens, here), "where": Part(where)}
+    form = "No angle at {one}: a vector of it **has no direction** {where}; other tokens, heads and answers are compared"
+    return say(Claim("no angle", form, parts))
 
 
 def name_end(stage: Address) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from bertviz_core.analysis.ablation import cut_place, find_outcomes, list_worked, read_cells, run_without_head
 from bertviz_core.analysis.claims import Claim, Part, say
+from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.predictions import PROBS, SCORES
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address
@@ -47,7 +48,8 @@ def tell(view: View, where: Address) -> Told | None:
     name, cell = list(outcomes.items())[at["answer"]]
     place, cells = (at["layer"], at["head"]), list_worked(base, at["token"])
     both = read_cells(base, cells), run_without_head(base, cells, *place)
-    measured = [_measure(cell, dict(zip(cells, map(float, values), strict=True))) for values in both]
+    own = () if is_put(base, cell) else _list_made(base, cells)
+    measured = [_measure(cell, dict(zip(cells, map(float, values), strict=True)), own) for values in both]
     return _work_out(base, name, cell, place, measured)
 
 
@@ -62,14 +64,27 @@ class _Measured:
     power: float = 0.0
 
 
-def _measure(cell: Address, known: Mapping[Address, float]) -> _Measured:
-    """known: the cells in one pass."""
-    share, words = known[cell], {where.at["vocab"]: each for where, each in known.items() if where.path == PROBS.path}
-    if cell.path != PROBS.path or not (most := max(words.values())):
+def _list_made(base: Trace, cells: Sequence[Address]) -> list[int]:
+    """The entries whose scores are among the cells, and whose probabilities the softmax gives, and no change."""
+    scores = (where for where in cells if where.path == SCORES.path)
+    return [where.at["vocab"] for where in scores if not is_put(base, PROBS.fix(**where.at))]
+
+
+def _measure(cell: Address, known: Mapping[Address, float], own: Collection[int]) -> _Measured:
+    """known: the cells in one pass; own: the entries of which the likeliest tells what the softmax divides by; none
+    where the probability is not made from scores."""
+    share = known[cell]
+    words = {at["vocab"]: each for at, each in _list_at(known, PROBS) if at["vocab"] in own}
+    if cell.path != PROBS.path or not (most := max(words.values(), default=0.0)):
         return _Measured(share)
-    scores = {where.at["vocab"]: score for where, score in known.items() if where.path == SCORES.path}
+    scores = {at["vocab"]: score for at, score in _list_at(known, SCORES)}
     likeliest = max(words, key=words.__getitem__)
     return _Measured(share, tuple(scores), tuple(scores.values()), scores[likeliest] - math.log(most))
+
+
+def _list_at(known: Mapping[Address, float], tensor: Address) -> Iterator[tuple[Mapping[str, int], float]]:
+    """Where the cells of a tensor stand, and their numbers."""
+    return ((where.at, value) for where, value in known.items() if where.path == tensor.path)
 
 
 def _work_out(
