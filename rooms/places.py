@@ -17,7 +17,7 @@ from rooms.database import Cursor
 UNSEEN_S = 15.0  # until the projector's page of a new room has asked for the first time
 LOBBY_S = 120.0  # that a new room has until phones come in
 LED_S = 180.0  # so long after that page has asked, a room counts as led
-LEFT_S = 3600.0  # after which one with phones that nobody leads gives way
+LEFT_S = 600.0  # after which one with phones that nobody leads any more gives way
 IDLE_S = 2 * 3600.0  # after which one without phones that nobody leads is over
 _QUERY = (
     "SELECT rooms.code, opener, COALESCE(address, ''), COALESCE(opened, 0), seen, "
@@ -53,9 +53,9 @@ def list_held(cursor: Cursor) -> list[Held]:
 def find_spare(held: Sequence[Held], now: float) -> str | None:
     """The room that gives way; None where all are in use, or new.
 
-    First those that nobody came to and nobody has ever led; then those that nobody leads any more; at last such as are
-    led, with so few phones that it is no class. Of each kind first those of the address that has most, with the fewest
-    phones, and the oldest.
+    First those that nobody has ever led, whatever phones are in them: the code stands on the projector's page alone.
+    Then those that nobody leads any more; at last such as are led, with so few phones that it is no class. Of each kind
+    first those of the address that has most, with the fewest phones, and the oldest.
     """
     near = Counter(each.address for each in held)
     ranked = [
@@ -70,7 +70,7 @@ def _rank(room: Held, now: float) -> int | None:
     """How soon a room gives way; None for one that does not."""
     rested = now - room.used
     kinds = (
-        not room.phones and room.seen is None and rested > UNSEEN_S,
+        room.seen is None and rested > UNSEEN_S,
         not room.phones and rested > LED_S,
         rested > LEFT_S,
         room.phones < FEWEST and now - room.opened > LOBBY_S,

@@ -195,12 +195,12 @@ class Serving:
 
     async def _enter(self, request: Request) -> Response:
         # Whoever comes without the cookie that every page gives is one with all such of their address.
-        client = _name_client(request)
-        if not await self._entries.keep(read_visitor(request.headers) or client):
+        client, visitor = _name_client(request), read_visitor(request.headers)
+        if not await self._entries.keep(visitor or client):
             raise RefusedError("This browser has come in more than once. Wait a minute.", 429)
         if not await self._came.keep(client):  # a browser can say to be any number of them
             raise RefusedError("Many phones come in from your address. Try again in a minute.", 429)
-        phone = await self._call(Rooms.enter, request.path_params["code"], name_network(client))
+        phone = await self._call(Rooms.enter, request.path_params["code"], name_network(client), visitor)
         return JSONResponse({"phone": phone}, headers=_NEVER)
 
     async def _answer(self, request: Request) -> Response:

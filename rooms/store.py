@@ -12,7 +12,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from rooms.codes import hide, make_code, make_secret
+from rooms.codes import hide, make_code, make_secret, name_phone
 from rooms.course import Course, begin, read_course
 from rooms.database import Cursor, Database
 from rooms.errors import RefusedError
@@ -150,13 +150,17 @@ class Rooms:
             moved = Room(code, room.plan, course, version + 1, room.ends)
             return moved, *_count_all(cursor, code)
 
-    def enter(self, code: str, address: str = "") -> str:
-        """Let a phone in; its number, which it keeps. address: where it comes from, of which is counted how many have.
+    def enter(self, code: str, address: str = "", visitor: str = "") -> str:
+        """Let a phone in; its number, which it keeps. address: where it comes from, of which is counted how many have;
+        visitor: whose it is, who has one number in a room, however often they come in.
 
         Raises RefusedError where it cannot come in.
         """
-        phone, at = make_secret(), hide(address)
+        at = hide(address)
         with self._database.transact() as cursor:
+            phone = self._name_phone(cursor, code, visitor)
+            if _is_in(cursor, code, phone):
+                return phone
             if self._read(cursor, code, self._database.share).course.locked:
                 raise RefusedError(LOCKED, 403)
             if _count(cursor, "SELECT COUNT(*) FROM phones WHERE code = ?", code) >= MOST_PHONES:
@@ -180,8 +184,7 @@ class Rooms:
         """
         with self._database.transact() as cursor:
             room = self._read(cursor, code, self._database.share)
-            cursor.execute("SELECT 1 FROM phones WHERE code = ? AND phone = ?", (code, hide(phone)))
-            if cursor.fetchone() is None:
+            if not _is_in(cursor, code, phone):
                 raise RefusedError("Join the class again, with the code on the board.", 403)
             if not room.course.open or at != (room.course.place, room.course.vote):
                 raise RefusedError("This question is over. The answer was not counted.")
@@ -245,6 +248,12 @@ class Rooms:
         """Let go of the database."""
         self._database.close()
 
+    @staticmethod
+    def _name_phone(cursor: Cursor, code: str, visitor: str) -> str:
+        cursor.execute("SELECT secret FROM rooms WHERE code = ?", (code,))
+        found = cursor.fetchone()
+        return name_phone(str(found[0]), visitor) if visitor and found else make_secret()
+
     def _lead(self, cursor: Cursor, code: str, secret: str, held: str = "") -> Room:
         """A room, for who leads it."""
         room = self._read(cursor, code, held)
@@ -275,6 +284,12 @@ class Rooms:
             while len(self._plans) > _PLANS:
                 self._plans.popitem(last=False)
         return self._plans[secret]
+
+
+def _is_in(cursor: Cursor, code: str, phone: str) -> bool:
+    """Whether a phone has come into a room."""
+    cursor.execute("SELECT 1 FROM phones WHERE code = ? AND phone = ?", (code, hide(phone)))
+    return cursor.fetchone() is not None
 
 
 def _count(cursor: Cursor, query: str, *given: object) -> int:

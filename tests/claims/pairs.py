@@ -146,7 +146,10 @@ def _(scene):
     found = two(scene)
     i, j = found.pairs[found.main]
     last = scene.config.num_hidden_layers - 1
-    ends = (("as layer 0 receives it", "embeddings.LayerNorm"), (f"after layer {last}", f"encoder.layer.{last}.output.LayerNorm"))
+    ends = (
+        ("as layer 0 receives it", "embeddings.LayerNorm"),
+        (f"after layer {last}", f"encoder.layer.{last}.output.LayerNorm"),
+    )
     lacks = [said for said, path in ends if not (found.one[path][i].any() and found.other[path][j].any())]
     assert lacks
     return Truth({"one": name(found.one.tokens, i), "where": " and ".join(lacks)})

@@ -6,12 +6,14 @@ from contextlib import closing
 import pytest
 
 from rooms import opening, sqlite
+from rooms.codes import SECRET
+from rooms.course import go
 from rooms.errors import StoreError
 from rooms.opening import make_folder, open_rooms
 from rooms.postgres import Postgres
 from rooms.sqlite import Sqlite
 from rooms.store import Rooms
-from tests.classes.plans import PLAN, run_postgres
+from tests.classes.plans import PLAN, open_database, run_postgres
 
 ENDS = 4e9
 
@@ -41,6 +43,20 @@ def test_a_file_that_another_holds_is_read_and_written_when_it_lets_go(file):
         assert rooms.read(code).code == code
     rooms.enter(code)
     assert rooms.count(code) == (1, {})
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_who_comes_in_again_is_the_same_phone_in_this_room_alone(tmp_path, kind):
+    with open_database(kind, tmp_path) as connect:
+        rooms = Rooms(connect())
+        one, other = (rooms.open(PLAN, "", ENDS) for _ in range(2))
+        phone = rooms.enter(one.code, "here", "ann")
+        rooms.move(one.code, one.secret, 1, lambda course: go(course, "lock"))
+        assert rooms.enter(one.code, "elsewhere", "ann") == phone and SECRET.fullmatch(phone)
+        rooms.move(one.code, one.secret, 2, lambda course: go(course, "lock"))
+        others = [rooms.enter(one.code, "here", name) for name in ("bob", "", "")]
+        assert len({phone, rooms.enter(other.code, "here", "ann"), *others}) == 5
+        assert rooms.count(one.code)[0] == 4 and rooms.count(other.code)[0] == 1
 
 
 def test_a_full_disk_loses_nothing_that_was_said_to_be_kept(file):
