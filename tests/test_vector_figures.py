@@ -156,6 +156,6 @@ def test_angles_that_are_written_alike_are_called_alike():
         called.setdefault(format_degrees(angle), set()).add(name_direction(angle))
     assert all(len(names) == 1 for names in called.values()) and len(set().union(*called.values())) == 5
     assert {angle for angle, names in called.items() if names == {"almost a right angle"}} == {
-        f"{angle}°" for angle in range(85, 96)
+        f"{angle}°" for angle in range(80, 101)
     }
     assert called["25°"] == {"almost the same way"} and called["26°"] == {"partly the same way"}

@@ -17,8 +17,8 @@ ATTENTION, FEED_FORWARD = "attention.output", "output"  # the sublayers, by the 
 SUBLAYERS = {ATTENTION: "attention", FEED_FORWARD: "feed-forward"}
 _WORDS = (
     (25, "almost the same way"),
-    (84, "partly the same way"),
-    (95, "almost a right angle"),
+    (79, "partly the same way"),
+    (100, "almost a right angle"),
     (155, "partly against it"),
     (181, "almost the opposite way"),
 )  # for angles, each up to so many degrees

@@ -97,7 +97,7 @@ def _show_few(blocks: int, component: int, width: int) -> Spec:
         layout[f"xaxis{i + 1 if i else ''}.range"] = [first - 0.5, last + 0.5]
         layout[f"annotations[{5 * i}].yshift"] = 0
         layout[f"annotations[{5 * i + 1}].text"] = str(first)
-        layout[f"annotations[{5 * i + 2}].text"] = str(last)
+        layout[f"annotations[{5 * i + 2}].text"] = str(last) if len(shown) == width else f"{last} of {width}"
     return layout
 
 

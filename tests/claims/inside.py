@@ -12,9 +12,9 @@ from tests.claims.truths import Truth, angle, length, oracle, softmax
 
 WAYS = {
     "almost the same way": (0, 25),
-    "partly the same way": (25, 84),
-    "almost a right angle": (84, 95),
-    "partly against it": (95, 155),
+    "partly the same way": (25, 79),
+    "almost a right angle": (79, 100),
+    "partly against it": (100, 155),
     "almost the opposite way": (155, 180.1),
 }
 

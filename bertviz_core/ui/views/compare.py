@@ -69,9 +69,7 @@ def _tell_no_angle(both: Both, pair: int) -> Said:
     lacks = [i for i in (0, -1) if np.isnan(both.angles[i, pair])]
     where = " and ".join(name_end(both.stages[i]) for i in lacks)
     parts = {"one": tell_token(both.one.tokens, here), "where": Part(where)}
-    form = (
-        "No angle at {one}: a vector of it **has no direction** {where}; other tokens, heads, answers are compared"
-    )
+    form = "No angle at {one}: a vector of it **has no direction** {where}; other tokens, heads, answers are compared"
     return say(Claim("no angle", form, parts))
 
 

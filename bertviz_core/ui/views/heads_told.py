@@ -94,9 +94,13 @@ def _work_out(
     layer, head = place
     shares = [one.share for one in measured]
     number = shares[0] - shares[1]
-    form = (
-        "With the head {answer} has **{with}**; without it, all its attention weights at 0, {without}. "
+    form = "With the head {answer} has **{with}**; without it, all its attention weights at 0, {without}. "
+    form += (
         "Above 0: the answer needs it."
+        if number > 0
+        else "Below 0: it is in its way."
+        if number
+        else "At 0: the answer stays."
     )
     parts = {
         "answer": Part(cut_place(name)),

@@ -32,6 +32,7 @@ from bertviz_core.ui.panels.said import name_word, tell_count, tell_percent, tel
 
 _STYLE = read_css(Path(__file__).with_name("tokenization.css"))
 _DRAWN = 20  # tokens beside each other; more are set like text, without lines to the letters
+_WHOLE = 64  # tokens that a wide window shows all of; of more the card scrolls
 _LETTER, _LARGEST, _LEAST, _WIDEST = 0.6, 2.9, 1.0, 94  # of a letter: width in its size; sizes, and all, in percent
 _BENDS = 10  # corners of a band's side
 _BETWEEN = " / "  # the sentence and the second one
@@ -149,10 +150,10 @@ def _render(view: View, guesses: Guesses, awaited: bool) -> str:
         )
         for i in range(count)
     )
-    guess = "<span>BERT guesses</span>" if guesses or awaited else ""
+    guess, few = "<span>BERT guesses</span>" if guesses or awaited else "", " bv-cut-few" if count <= _WHOLE else ""
     labels = f"<b>token</b><span>id</span><span>{render_text('segment')}</span><span>position</span>{guess}"
     return (
-        f'<div class="bv-cut{"" if drawn else " bv-cut-flow"}" data-picture style="--count:{count}">'
+        f'<div class="bv-cut{"" if drawn else f" bv-cut-flow{few}"}" data-picture style="--count:{count}">'
         f'<div class="bv-cut-above">{above}</div><div class="bv-cut-labels">{labels}</div>'
         f'<div class="bv-cut-tokens">{cards}</div></div>'
     )

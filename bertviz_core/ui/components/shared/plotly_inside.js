@@ -3,6 +3,7 @@
 /** @import { Axis, Chart, HeatMap } from "./types.js" */
 
 const IN_CELL = "in-cell", CELL_GAP = 1; // the name of what stands in a cell; pixels from one to the next
+const IN_CELL_SIZE = 12, IN_CELL_LEAST = 9; // pixels of its letters, and where cells are narrow
 
 export const CHART = ".js-plotly-plot"; // the element that it draws into; no event says that one has come
 
@@ -85,8 +86,12 @@ export function writeInCells(chart) {
     const wide = Math.abs(c2p(1) - c2p(0)) - CELL_GAP;
     const texts = written.filter((/** @type {any} */ each) => each.xref === axis)
       .flatMap((/** @type {any} */ each) => [...chart.querySelectorAll(`.annotation[data-index="${each._index}"] text`)]);
-    const fit = texts.every((/** @type {Element} */ text) => text.getBoundingClientRect().width <= wide);
-    for (const text of texts) text.style.visibility = fit ? "" : "hidden";
+    const widest = Math.max(0, ...texts.map((/** @type {Element} */ text) => text.getBoundingClientRect().width));
+    const size = Math.floor(IN_CELL_SIZE * Math.min(1, wide / widest));
+    for (const text of texts) {
+      text.style.visibility = size >= IN_CELL_LEAST ? "" : "hidden";
+      if (size >= IN_CELL_LEAST && size < IN_CELL_SIZE) text.style.fontSize = `${size}px`;
+    }
   }
 }
 
