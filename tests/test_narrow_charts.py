@@ -47,4 +47,4 @@ def test_blocks_show_the_components_around_the_one_that_is_worked_out():
         assert layout[f"xaxis{i + 1 if i else ''}.range"] == [21.5, 31.5]
         names = [texts[5 * i + k]["text"] for k in range(3)]
         assert kind.capitalize() in names[0] and names[1:] == ["0", "31"]
-        assert [layout[f"annotations[{5 * i + k}].text"] for k in (1, 2)] == ["22", "31"]
+        assert [layout[f"annotations[{5 * i + k}].text"] for k in (1, 2)] == ["22", "31 of 32"]

@@ -17,6 +17,7 @@ EVERYWHERE: Mapping[str, str] = {
     "D": "what the feed-forward network adds",
     "E": "embeddings",
     "G": "neurons after the activation function",
+    "H̄": "the entropy of a head’s weights, as a mean over the queries",
     "I": "the identity: each token stays what it is",
     "K": "keys",
     "L": "logits: the scores before the softmax",

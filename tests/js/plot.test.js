@@ -142,7 +142,7 @@ test("a map of weights rings the weight of the pair whose score is explained, an
   assert.deepEqual([rings("r[head=0,query=2,key=1]"), rings("q[head=1,query=2,head_dim=1]")], [[], []]);
 });
 
-test("numbers are seen in the cells of a map where all of them have room, and in none where one has not", () => {
+test("numbers are seen in the cells of a map where all of them have room, if need be smaller, and in none where one has not", () => {
   const { plot, drawn } = openPlot(120); // cells of 30 pixels
   const texts = [21, 7].map((width) => Object.assign(makeElement(), { box: { left: 0, top: 0, width, height: 15 } }));
   const said = Object.assign(makeElement(), { box: { left: 0, top: 0, width: 200, height: 15 } });
@@ -154,8 +154,11 @@ test("numbers are seen in the cells of a map where all of them have room, and in
     plot.read();
     return [...texts, said].map(({ style }) => style.visibility ?? "");
   };
-  assert.deepEqual(look(), ["", "", ""]);
-  texts[0].box.width = 30; // as wide as its cell: it would touch the next
+  const sizes = () => texts.map(({ style }) => style.fontSize ?? "");
+  assert.deepEqual([look(), sizes()], [["", "", ""], ["", ""]]);
+  texts[0].box.width = 32; // wider than its cell: all are smaller
+  assert.deepEqual([look(), sizes()], [["", "", ""], ["10px", "10px"]]);
+  texts[0].box.width = 40; // too wide for letters that can be read
   assert.deepEqual(look(), ["hidden", "hidden", ""]);
   texts[0].box.width = 21; // after a rotation of the phone
   assert.deepEqual(look(), ["", "", ""]);

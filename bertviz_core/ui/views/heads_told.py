@@ -95,13 +95,7 @@ def _work_out(
     shares = [one.share for one in measured]
     number = shares[0] - shares[1]
     form = "With the head {answer} has **{with}**; without it, all its attention weights at 0, {without}. "
-    form += (
-        "Above 0: the answer needs it."
-        if number > 0
-        else "Below 0: it is in its way."
-        if number
-        else "At 0: the answer stays."
-    )
+    form += _tell_sign(number)
     parts = {
         "answer": Part(cut_place(name)),
         "with": Part(shares[0], format_percent),
@@ -126,6 +120,12 @@ def _work_out(
             f"{format_latex(shares[0])} - {format_latex(shares[1])}",
         ),
     )
+
+
+def _tell_sign(worth: float) -> str:
+    if not worth:
+        return "At 0: the answer stays."
+    return "Above 0: the answer needs it." if worth > 0 else "Below 0: it is in its way."
 
 
 def _list_scores(base: Trace, cell: Address, measured: Sequence[_Measured]) -> Table | None:
