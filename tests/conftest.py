@@ -1,6 +1,5 @@
 """What all tests share: what those of the library do, the app in a browser, and learners."""
 
-import os
 from functools import cache
 
 from streamlit.components.v2 import manifest_scanner
@@ -14,8 +13,3 @@ from tests.settling import leave_findings  # noqa: F401 - a fixture
 
 # Every app that is tested looks for components in all packages that are installed, which takes longer than a page.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
-
-
-def pytest_xdist_auto_num_workers():
-    """One process more than there are cores: tests wait for browsers, for servers, and for one another."""
-    return (os.cpu_count() or 1) + 1
