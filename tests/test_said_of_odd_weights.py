@@ -271,3 +271,12 @@ def test_of_a_vector_of_length_0_documents_give_no_cosine(tmp_path, monkeypatch)
     text = read_all(at.run())
     assert "A vector of “cat” has length 0 after the last layer, and so no cosine" in at.title[0].value
     assert not re.search(r"\bnan\b|cosine \*\*0\.0000|>0\.00<|at \*\*–", text)
+
+
+def test_a_vector_of_zeros_is_added_all_the_same():
+    at = opened("add_norm", {"embeddings.LayerNorm[token=2]": 0.0}, text=SNOW, layer="0", token="2")
+    assert "and a vector of zeros is what it is added to" in at.title[0].value
+    cut = opened(
+        "add_norm", {"encoder.layer.0.attention.output.residual": "no-residual"}, text=SNOW, layer="0", token="2"
+    )
+    assert "and its input is not added to that" in cut.title[0].value
