@@ -75,7 +75,7 @@ class Statistic:
 
     by_query: (head, query, key) shares and the sentence to (head, query), with those queries that have something to
     measure; short, title: for narrow and wide places; unit: a share of 1, bits or tokens; latex: the formula, with A
-    for attention; meaning: the same in words.
+    for attention; meaning: the same in words; brief: the formula where that has no room, if there is a shorter one.
     """
 
     name: str
@@ -85,6 +85,7 @@ class Statistic:
     latex: str
     meaning: str
     by_query: Callable[[np.ndarray, Sentence], np.ndarray]
+    brief: str = ""
 
     def of(self, probs: np.ndarray, sentence: Sentence) -> np.ndarray:
         """(head,) numbers; nan where the sentence has nothing to measure."""
@@ -191,6 +192,7 @@ EVENNESS = Statistic(
     "evenness", "evenness", "entropy relative to uniform attention", SHARE,
     rf"-\frac{{1}}{{\log_2 n}}\,{_OVER}\sum_{{k}} A_{{qk}}\log_2 A_{{qk}}",
     "the mean entropy of the queries, as a fraction of the log₂ n bits of uniform attention", _measure_evenness,
+    r"\bar{H} / \log_2 n",
 )  # fmt: skip
 DISTANCE = Statistic(
     "distance", "distance", "mean distance in tokens", TOKENS, rf"{_OVER}\sum_{{k}} A_{{qk}}\,|q-k|",

@@ -148,20 +148,20 @@ test("numbers are seen in the cells of a map where all of them have room, if nee
   const said = Object.assign(makeElement(), { box: { left: 0, top: 0, width: 200, height: 15 } });
   texts.forEach((text, i) => (drawn.found[`.annotation[data-index="${i}"] text`] = text));
   drawn.found['.annotation[data-index="2"] text'] = said;
-  const written = [0, 1].map((_index) => ({ _index, name: "in-cell", xref: "x" }));
+  const written = [0, 1].map((_index) => ({ _index, name: "in-cell", xref: "x", font: { size: 12 } }));
   drawn._fullLayout.annotations = [...written, { _index: 2, xref: "x" }];
   const look = () => {
     plot.read();
     return [...texts, said].map(({ style }) => style.visibility ?? "");
   };
   const sizes = () => texts.map(({ style }) => style.fontSize ?? "");
-  assert.deepEqual([look(), sizes()], [["", "", ""], ["", ""]]);
+  assert.deepEqual([look(), sizes()], [["", "", ""], ["12px", "12px"]]);
   texts[0].box.width = 32; // wider than its cell: all are smaller
   assert.deepEqual([look(), sizes()], [["", "", ""], ["10px", "10px"]]);
   texts[0].box.width = 40; // too wide for letters that can be read
   assert.deepEqual(look(), ["hidden", "hidden", ""]);
   texts[0].box.width = 21; // after a rotation of the phone
-  assert.deepEqual(look(), ["", "", ""]);
+  assert.deepEqual([look(), sizes()], [["", "", ""], ["12px", "12px"]]);
 });
 
 test("a chart with little room is drawn otherwise once, where it says how; what it was given stays as it was", () => {

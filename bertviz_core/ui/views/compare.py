@@ -35,7 +35,7 @@ def write_headline(view: View) -> Said:
     if both.main is None:
         return say("Two texts without a common token: only **what they answer** can be compared")
     if not len(both.last):
-        return say("Two passes without vectors to compare: **matched tokens**, heads and answers are")
+        return say("Two passes whose vectors enclose no angle: **matched tokens**, heads and answers are compared")
     if np.isnan(both.angles[[0, -1], both.main]).any():
         return _tell_no_angle(both, both.main)
     return _tell_apart(both, both.main)

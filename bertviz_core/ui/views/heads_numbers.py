@@ -65,9 +65,8 @@ def write_rule(view: View, all_heads: Summary) -> str:
     numbers = all_heads.of(view.chosen.layer, view.chosen.head)
     roles = find_roles(numbers)
     if roles:
-        statistic = roles[0].statistic  # of entropy, whose bits stand below, the whole formula has no room in a card
-        read = r"\bar{H} / \log_2 n" if statistic is EVENNESS else _color(view, statistic)
-        return rf"{read} \; > \; {roles[0].above}"
+        statistic = roles[0].statistic
+        return rf"{statistic.brief or _color(view, statistic)} \; > \; {roles[0].above}"
     shares = [role.statistic for role in ROLES if not np.isnan(numbers[role.statistic.name])]
     best = max(shares, key=lambda statistic: numbers[statistic.name]) if shares else ROLES[0].statistic
     return _color(view, best)

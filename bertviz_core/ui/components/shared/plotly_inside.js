@@ -3,7 +3,7 @@
 /** @import { Axis, Chart, HeatMap } from "./types.js" */
 
 const IN_CELL = "in-cell", CELL_GAP = 1; // the name of what stands in a cell; pixels from one to the next
-const IN_CELL_SIZE = 12, IN_CELL_LEAST = 9; // pixels of its letters, and where cells are narrow
+const LEAST = 9; // pixels of its letters, where cells are narrow
 
 export const CHART = ".js-plotly-plot"; // the element that it draws into; no event says that one has come
 
@@ -84,13 +84,16 @@ export function writeInCells(chart) {
   for (const axis of new Set(written.map((/** @type {any} */ each) => each.xref))) {
     const { c2p } = layout[nameAxis(String(axis))];
     const wide = Math.abs(c2p(1) - c2p(0)) - CELL_GAP;
-    const texts = written.filter((/** @type {any} */ each) => each.xref === axis)
+    const own = written.filter((/** @type {any} */ each) => each.xref === axis);
+    const texts = own
       .flatMap((/** @type {any} */ each) => [...chart.querySelectorAll(`.annotation[data-index="${each._index}"] text`)]);
+    const full = own[0].font.size;
+    for (const text of texts) text.style.fontSize = `${full}px`; // after a rotation there may be room again
     const widest = Math.max(0, ...texts.map((/** @type {Element} */ text) => text.getBoundingClientRect().width));
-    const size = Math.floor(IN_CELL_SIZE * Math.min(1, wide / widest));
+    const size = Math.floor(full * Math.min(1, wide / widest));
     for (const text of texts) {
-      text.style.visibility = size >= IN_CELL_LEAST ? "" : "hidden";
-      if (size >= IN_CELL_LEAST && size < IN_CELL_SIZE) text.style.fontSize = `${size}px`;
+      text.style.visibility = size >= LEAST ? "" : "hidden";
+      text.style.fontSize = `${Math.max(LEAST, size)}px`;
     }
   }
 }
