@@ -4,7 +4,7 @@ import streamlit as st
 
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.fold import fold
-from bertviz_core.ui.views import attention, attention_heads, attention_row, attention_worked
+from bertviz_core.ui.views import attention, attention_heads, attention_row, attention_table, attention_worked
 
 view = open_page(
     "attention",
@@ -41,4 +41,4 @@ with fold("maps", f"**The scores of all tokens** · products, scaled, masked: 3 
         attention.show_maps(view)
 with fold("table", f"**The same as a table** · {count * count:,} attention weights") as opened:
     if opened:
-        attention.show_table(view, key)
+        attention_table.show_table(view, key)

@@ -15,6 +15,7 @@ from bertviz_core.formula.texts import join_words
 from bertviz_core.tracing.inputs import encode
 from bertviz_core.ui.frame.view import Selection
 from bertviz_core.ui.views import (
+    attention_output_bringing,
     attention_output_taken,
     heads_numbers,
     layers_ladder,
@@ -155,7 +156,7 @@ def test_what_is_taken_of_padding_by_a_change_is_said_and_drawn(bundled):
     said = attention_output_taken.write_headline(view).text
     length = np.linalg.norm(trace["encoder.layer.1.attention.self.value[head=2,key=14]"].astype(float))
     assert f"**{format_short(length)}** from **“\\[PAD\\]” at position 14** in head 2" in said
-    assert 14 in attention_output_taken.read_bringing(view).shown
+    assert 14 in attention_output_bringing.read_bringing(view).shown
 
 
 @pytest.mark.parametrize(("put", "tied", "listed"), [

@@ -19,7 +19,9 @@ from bertviz_core.ui.views import (
     add_norm_sums,
     attention,
     attention_output,
+    attention_output_bringing,
     attention_output_taken,
+    attention_said,
     attention_worked,
     embeddings,
     layers,
@@ -40,9 +42,9 @@ def padded(bundled):
 
 
 def test_with_a_change_the_least_and_the_largest_sum_of_a_row_are_told():
-    told = attention._tell_rows(np.array([[0.5, 0.5], [0.5, 0.25], [0.5, 0.75]]))
+    told = attention_said.tell_rows(np.array([[0.5, 0.5], [0.5, 0.25], [0.5, 0.75]]))
     assert told == "Rows are queries, columns are keys; as changed, a row sums to 0.7500 to 1.2500."
-    assert attention._tell_rows(np.full((2, 4), 0.25)).endswith("; each row sums to 1.")
+    assert attention_said.tell_rows(np.full((2, 4), 0.25)).endswith("; each row sums to 1.")
 
 
 @pytest.mark.parametrize(("token", "first", "last"), [(0, 0, 23), (150, 138, 161), (302, 279, 302)])
@@ -103,9 +105,9 @@ def test_keys_that_are_shown_as_the_longest_or_as_taken_most_are_those(bundled):
     trace = bv.run(bundled, LONG)
     for layer, head, token in itertools.product(range(6), (0, 5), (4, 9)):
         view = look(trace, token=token, head=(layer, head))
-        found = attention_output_taken.read_bringing(view)
+        found = attention_output_bringing.read_bringing(view)
         sizes = found.taken[head]
-        least = np.sort(sizes)[-attention_output_taken.SHOWN]
+        least = np.sort(sizes)[-attention_output_bringing.SHOWN]
         own = f" and {name_token(trace.tokens, token)}" if sizes[token] < least else ""
         said = f"Shown: {len(found.shown)}, those of which head {head} takes most{own}."
         assert attention_output_taken._note_rows(view, found) == said

@@ -6,7 +6,8 @@ import torch
 
 import bertviz_core as bv
 from bertviz_core.analysis.token_attention import Taken, measure_taken, read_weights, split_output
-from bertviz_core.ui.views.attention_output_taken import SHOWN, _draw_one, read_bringing
+from bertviz_core.ui.views.attention_output_bringing import SHOWN, read_bringing
+from bertviz_core.ui.views.attention_output_taken import _draw_one
 from tests.canvas import look
 from tests.factory import random_checkpoint
 

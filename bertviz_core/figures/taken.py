@@ -32,7 +32,7 @@ _FOOT = 10  # pixels below the squares
 _APART = 8  # heads whose lengths stand in one line
 _BEFORE, _BARS, _GAP = 4, 23, 6  # pixels of a narrow card: from a number to its bar, of the bars, between columns
 _SQUARE = 17  # pixels along the side of the largest square
-_HIGH = 0.42  # of a row, that a bar has
+_HIGH, _THIN = 0.42, 0.16  # of a row, that a bar has, and the line below it
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class BarColumn:
 
     values: NaN where a row has none; texts: as they are told; title: of the column, color: of its bars; end: of the
     scale, by default the largest size; cells: recorded ones that a click means, one a row, "" for none; percent: the
-    scale's ends are printed so.
+    scale's ends are printed so; ghosts: the values before a change, a thin line below each bar.
     """
 
     title: str
@@ -51,6 +51,7 @@ class BarColumn:
     end: float | None = None
     cells: Cells = ""
     percent: bool = False
+    ghosts: np.ndarray | None = None
 
     @property
     def numbers(self) -> list[str]:
@@ -60,7 +61,8 @@ class BarColumn:
     @property
     def ends(self) -> tuple[float, float]:
         """Of the scale: 0 or the lowest number, and the end or the largest size."""
-        known = self.values[~np.isnan(self.values)]
+        every = self.values if self.ghosts is None else np.concatenate([self.values, self.ghosts])
+        known = every[~np.isnan(every)]
         return min(0.0, float(known.min(initial=0.0))), self.end or float(np.abs(known).max(initial=0.0)) or 1.0
 
 
@@ -78,7 +80,7 @@ def draw_bar_columns(
     """
     rooms = [_measure_rooms(column) for column in columns]
     whole = sum(map(sum, rooms)) + _GAP * (len(columns) + 1)
-    start, traces, layout, texts, tracks = _GAP / whole, [], {}, [], []
+    start, traces, layout, texts, tracks, ghosts = _GAP / whole, [], {}, [], [], []
     for i, (column, (numbers, drawn)) in enumerate(zip(columns, rooms, strict=True)):
         bars = start + numbers / whole, start + (numbers + drawn) / whole
         traces.append(_draw_column(column, i, colors))
@@ -86,6 +88,7 @@ def draw_bar_columns(
         texts.append(_name_column(column, start, colors))
         texts += _write_numbers(column, bars[0], colors, last)
         tracks += _draw_tracks(column, bars, colors)
+        ghosts += _draw_ghosts(column, i, colors)
         start = bars[1] + _GAP / whole
     return make_chart(
         traces,
@@ -96,7 +99,7 @@ def draw_bar_columns(
         right=4,
         bargap=1 - _HIGH,
         annotations=texts,
-        shapes=[*mark_rows(len(rows), marked, last, colors), *tracks],
+        shapes=[*mark_rows(len(rows), marked, last, colors), *tracks, *ghosts],
         yaxis={**set_rows(rows, colors), "anchor": "free", "position": 0},
         **layout,
     )
@@ -124,6 +127,24 @@ def _draw_tracks(column: BarColumn, across: tuple[float, float], colors: Palette
         {**track, "y0": row - _HIGH / 2, "y1": row + _HIGH / 2}
         for row, value in enumerate(column.values.tolist())
         if not np.isnan(value)
+    ]
+
+
+def _draw_ghosts(column: BarColumn, number: int, colors: Palette) -> list[Spec]:
+    """What the bars were before a change, from zero."""
+    line = {
+        "type": "rect",
+        "xref": f"x{number + 1}" if number else "x",
+        "x0": 0,
+        "fillcolor": colors.faint,
+        "opacity": 0.6,
+        "line": {"width": 0},
+    }
+    ghosts = [] if column.ghosts is None else column.ghosts.tolist()
+    return [
+        {**line, "x1": value, "y0": row + _HIGH / 2, "y1": row + _HIGH / 2 + _THIN}
+        for row, value in enumerate(ghosts)
+        if not np.isnan(value) and value
     ]
 
 

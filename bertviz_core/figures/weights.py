@@ -21,6 +21,10 @@ _BELOW, _RIGHT = 30, 44  # pixels below the rows, for the scale; beside them, fo
 _LETTER, _SLANT = 7.3, 0.72  # pixels of a letter; how much of it a slanted word needs in height
 _ACROSS, _APART = 330, 18  # pixels that the columns have at least; from one slanted word to the next
 _WRITTEN, _LEAST = 16, 0.005  # keys whose numbers have room in their cells; the smallest that is written there
+_GHOST, _SEEN = (
+    (0.92, 0.26),
+    0.02,
+)  # parts of a cell's width and height; of its scale: what is seen
 _DOWN = 14  # pixels from one row's word to the next
 _BESIDE = 16  # pixels beside a square, for half of the scale's last number
 NAMED = 24  # tokens at most whose columns are named: of more the cells are square, and some rows have their word
@@ -57,11 +61,13 @@ def draw_weights(
     query: int,
     texts: Mapping[int, str],
     high: int = LOW,
+    ghosts: np.ndarray | None = None,
 ) -> Chart:
     """Weights (query, key) of neighbouring tokens, from 0 to `end`; the columns' words stand above.
 
     words: of the tokens; start: the first one's position; query: the chosen one, whose row is framed; texts: numbers in
-    cells of that row, by position of the key; high: pixels of all rows, where few.
+    cells of that row, by position of the key; high: pixels of all rows, where few; ghosts: what the weights were before
+    a change, in the lower part of their cells, where these are few.
     """
     count = len(values)
     chart = draw_heatmap(
@@ -87,7 +93,27 @@ def draw_weights(
         "yaxis": {**chart.layout["yaxis"], **rows, "tickangle": 0},
         "annotations": [*chart.layout["annotations"], *_write_shares(texts, shades, query, colors)],
     }
+    if ghosts is not None and has_room(count):
+        layout["shapes"] = [*_draw_ghosts(values / end, ghosts / end, start, colors), *layout["shapes"]]
     return replace(chart, traces=({**chart.traces[0], "colorbar": scale},), layout=layout)
+
+
+def _draw_ghosts(after: np.ndarray, before: np.ndarray, start: int, colors: Palette) -> list[Spec]:
+    """Where colours differ, the one before in the lower part of the cell. after, before: 1 at the scale's end."""
+    seen, was = np.clip(after, 0, 1), np.clip(before, 0, 1)
+    moved = np.argwhere(np.abs(seen - was) >= _SEEN)
+    return [
+        {
+            "type": "rect",
+            "x0": start + column - _GHOST[0] / 2,
+            "x1": start + column + _GHOST[0] / 2,
+            "y0": start + row + 0.5 - _GHOST[1],
+            "y1": start + row + 0.5,
+            "fillcolor": tint_cell(float(was[row, column]), ATTENTION, colors).back,
+            "line": {"width": 0},
+        }
+        for row, column in moved.tolist()
+    ]
 
 
 def draw_square(

@@ -108,6 +108,13 @@ class View:
         return tuple(replace(self, outcome=replace(self.outcome, half=half)) for half in (BEFORE, AFTER))
 
     @property
+    def ghost(self) -> Trace | None:
+        """The pass before the changes, which is drawn faintly beside the one after them; None where that is not shown
+        alone."""
+        found = self.outcome
+        return found.before if found.changed and found.show == AFTER else None
+
+    @property
     def guide(self) -> View:
         """The view by which to choose what is worth drawing, such as the largest: of two passes that are compared the
         one after the changes, for both, so that both draw the same places."""

@@ -26,7 +26,8 @@ class Numbers:
     """A column: its name and a line of what it is, what stands in every row, and the cell that a click there explains.
 
     values: where a bar is drawn beside each text, as long as its value, from 0; end: the value of a full bar, to either
-    side if any is below 0; color: of the bars; pictures: drawn in place of texts, as data URLs.
+    side if any is below 0; color: of the bars; ghosts: the values before a change, a thin line below each bar;
+    pictures: drawn in place of texts, as data URLs.
     """
 
     name: str
@@ -36,12 +37,14 @@ class Numbers:
     values: Sequence[float] = ()
     end: float = 1.0
     color: str = ""
+    ghosts: Sequence[float] = ()
     pictures: Sequence[str] = ()
 
     def write(self) -> list[str]:
         """The column as HTML, cell by cell."""
-        signed = any(value < 0 for value in self.values)
-        bars = [self._bar(value, signed) for value in self.values] or [""] * len(self.texts)
+        signed = any(value < 0 for value in (*self.values, *self.ghosts))
+        both = zip(self.values, self.ghosts or [None] * len(self.values), strict=True)
+        bars = [self._bar(value, ghost, signed) for value, ghost in both] or [""] * len(self.texts)
         drawn = [f'<img src="{picture}" alt="{escape(self.name)}">' for picture in self.pictures]
         inside = drawn or [escape(text) for text in self.texts]
         return [
@@ -49,12 +52,19 @@ class Numbers:
             for cell, shown, bar in zip(self.cells, inside, bars, strict=True)
         ]
 
-    def _bar(self, value: float, signed: bool) -> str:
+    def _bar(self, value: float, ghost: float | None, signed: bool) -> str:
+        color = "var(--bv-negative)" if value < 0 else self.color
+        bar = f'<b style="{self._place(value, signed)};background:{color}"></b>' if value else ""
+        if ghost is None:
+            return f"<i>{bar}</i>"
+        return f'<i class="bv-two">{bar}<u style="{self._place(ghost, signed)}"></u></i>'
+
+    def _place(self, value: float, signed: bool) -> str:
+        """From zero to a value, as parts of what a bar has."""
         part = min(abs(value) / self.end, 1.0) if self.end else 0.0
         whole, zero = (50.0, 50.0) if signed else (100.0, 0.0)
         left = zero - (part * whole if value < 0 else 0.0)
-        color = "var(--bv-negative)" if value < 0 else self.color
-        return f'<i><b style="left:{left:.2f}%;width:{part * whole:.2f}%;background:{color}"></b></i>'
+        return f"left:{left:.2f}%;width:{part * whole:.2f}%"
 
 
 def show_rows(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.labels import label_tokens, tell_tokens_apart
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.differences import is_same, subtract_charts
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.view import AFTER, BEFORE, View
@@ -63,6 +65,19 @@ def show_passes_html(view: View, bodies: Sequence[str]) -> None:
 def write_passes(values: Iterable[float]) -> str:
     """A number of every one of `view.passes`: as it is, or what it became, `1.9107 → 2.0208`."""
     return " → ".join(format_number(value) for value in values)
+
+
+def read_ghost(view: View, place: Address) -> np.ndarray | None:
+    """The numbers of a place before the changes, to be drawn faintly below those after them; None where no change
+    reaches them, or another pass is shown."""
+    if view.ghost is None or np.array_equal(view.ghost[place], view.trace[place]):
+        return None
+    return view.ghost[place]
+
+
+def tell_ghosts(*ghosts: np.ndarray | None) -> str:
+    """To stand in the caption of what has ghosts; nothing where none has."""
+    return "Below, thin: before the change. " if any(one is not None for one in ghosts) else ""
 
 
 def tell_pass(view: View) -> str:

@@ -13,7 +13,7 @@ from bertviz_core.analysis.heads import are_shares, measure_entropy
 from bertviz_core.analysis.labels import center_words, label_tokens, name_masked, tell_tokens_apart
 from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.openings import find_other_words, open_key
-from bertviz_core.analysis.ranking import MASKED, center_range, rank_top
+from bertviz_core.analysis.ranking import MASKED, rank_top
 from bertviz_core.analysis.token_lines import Links, choose_strongest
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.weights import (
@@ -26,7 +26,7 @@ from bertviz_core.figures.weights import (
     write_shares,
 )
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_number, format_percent, format_short, write_column
+from bertviz_core.formula.numbers import format_number, format_short, write_column
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.keys import KEY_TOKEN
@@ -35,27 +35,41 @@ from bertviz_core.ui.frame.lesson import is_covered
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.words import render_text
-from bertviz_core.ui.panels import picks, table_html
+from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.aligned import Numbers, show_rows
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.charts import draw_tensor
 from bertviz_core.ui.panels.derived import Values, show_values
-from bertviz_core.ui.panels.looks import ALL_ZERO, tell_hardest
+from bertviz_core.ui.panels.looks import tell_hardest
 from bertviz_core.ui.panels.moved import draw_difference_chart, show_moved
 from bertviz_core.ui.panels.panel import open_step_card, show_panel
-from bertviz_core.ui.panels.passes import show_passes, show_passes_chart, show_passes_html, tell_pass, tell_words
+from bertviz_core.ui.panels.passes import (
+    read_ghost,
+    show_passes,
+    show_passes_chart,
+    tell_ghosts,
+    tell_pass,
+    tell_words,
+)
 from bertviz_core.ui.panels.put import tell_way
 from bertviz_core.ui.panels.said import tell_percent, tell_token
 from bertviz_core.ui.panels.token_lines import show_lines, tell_no_lines
 from bertviz_core.ui.views.attention_row import WHOLE, WINDOW, is_square
-from bertviz_core.ui.views.attention_said import name_key, tell_undivided
-from bertviz_core.ui.views.attention_worked import choose_shown, locate, note_shown, read_row, read_word, tell_replaced
+from bertviz_core.ui.views.attention_said import is_usual, name_key, tell_rows, tell_undivided
+from bertviz_core.ui.views.attention_worked import (
+    choose_shown,
+    locate,
+    note_shown,
+    read_ghosts,
+    read_row,
+    read_word,
+    tell_replaced,
+)
 from bertviz_core.ui.walk.worked_out import find_entropy
 
 BLOCKS = 64  # on each side of the overview of a long input
 STRONGEST = 5  # keys of each query that has lines, where not all tokens are drawn
 _SQUARE = 360  # pixels: the side of a map of many tokens
-_QUERIES = 16  # rows of the table, at least
 _LOW_ROWS = 6  # keys whose rows a low window shows
 _LINES_PAD = 6  # pixels around the lines and their captions
 _SEE = {
@@ -102,7 +116,7 @@ def show_weights(view: View, key: int) -> None:
         drawn, lines = (st.container(key="square"), None) if is_square(view) else st.columns([13, 7], gap="small")
         with drawn, st.container(gap=None):
             show_chart(chart, str(address), f"{see}: {address}")
-            if note := tell_words(view) + note:
+            if note := (tell_words(view) + note).strip():
                 st.caption(note)
         if lines is not None:
             with lines:
@@ -126,9 +140,13 @@ def _draw_weights(view: View) -> tuple[Chart, str]:
     if is_square(view):
         chart = draw_square(*named, end=end, query=token, side=_SQUARE)
     else:
-        chart = draw_weights(*named, end=end, query=token, texts=write_shares(row, window))
+        before = read_ghost(view, address)
+        ghosts = None if before is None else before[window.start : window.stop, window.start : window.stop]
+        chart = draw_weights(*named, end=end, query=token, texts=write_shares(row, window), ghosts=ghosts)
     weights = view.trace[address]
-    note = "" if _is_usual(weights) else f"{_tell_rows(weights)} "
+    note = "" if is_usual(weights) else f"{tell_rows(weights)} "
+    if has_room(total):
+        note += tell_ghosts(read_ghost(view, address))
     if total > WHOLE:
         note += (
             f"Shown: tokens {window.start}–{window.stop - 1} of {total}; the colours end at the largest weight among "
@@ -140,30 +158,7 @@ def _draw_weights(view: View) -> tuple[Chart, str]:
 def _tell_written(view: View) -> str:
     """What each row is; and in what the numbers in the chosen one are."""
     percent = f"; in that of {read_word(view)} percent" if has_room(len(_choose_window(view))) else ""
-    return f"each row sums to 1{percent}" if _is_usual(view.trace[locate(view, "probs")]) else ""
-
-
-def _is_usual(weights: np.ndarray) -> bool:
-    """Whether the weights are as a softmax gives them, which the card's own sentence says."""
-    sums = weights.sum(axis=1, dtype=np.float64)
-    return bool(np.allclose(sums, 1, atol=1e-4)) and not (weights < 0).any()
-
-
-def _tell_rows(weights: np.ndarray) -> str:
-    """What (query, key) weights are, and what their rows sum to: 1, unless a change put other numbers there."""
-    if not weights.any():
-        return f"Rows are queries, columns are keys. {ALL_ZERO}"
-    sums = weights.sum(axis=1, dtype=np.float64)
-    if np.allclose(sums, 1, atol=1e-4):
-        below = int((weights < 0).sum())
-        whole = "each row sums to 1" + (f", with weights below 0 that a change puts there: {below:,}" if below else "")
-    else:
-        least, most = (format_number(float(end)) for end in (sums.min(), sums.max()))
-        each = least if sums.any() else "0"
-        whole = (
-            f"as changed, each row sums to {each}" if least == most else f"as changed, a row sums to {least} to {most}"
-        )
-    return f"Rows are queries, columns are keys; {whole}."
+    return f"each row sums to 1{percent}" if is_usual(view.trace[locate(view, "probs")]) else ""
 
 
 def _show_lines(view: View) -> None:
@@ -237,7 +232,8 @@ def show_steps(view: View, key: int, which: str) -> None:
     )
     with open_card(view, ATTENTION, heading, locate(view, "probs", query=view.chosen.token)) as tools:
         show_passes(view, lambda one: _show_steps(one, shown, key))
-        if told := f"{tell_words(view)}{note_shown(view, shown)}{tell_replaced(view)}".strip():
+        ghosts = tell_ghosts(*read_ghosts(view).values())
+        if told := f"{tell_words(view)}{ghosts}{note_shown(view, shown)}{tell_replaced(view)}".strip():
             st.caption(told)
         with tools:
             show_values(
@@ -272,9 +268,10 @@ def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> li
     masked = name_masked(view.trace)
     mask = f"{masked} {'is' if masked == 'padding' else 'are'} masked out" if masked else "no padding: + 0"
     part = {name: row[shown] for name, row in rows.items()}
+    ghosts = {name: ghost[shown].tolist() for name, ghost in read_ghosts(view).items() if ghost is not None}
     cells = {name: [locate(view, name, query=view.chosen.token, key=i) for i in shown] for name in rows}
     products, scaled, scores, weights = (part[name].tolist() for name in rows)
-    end = float(np.abs(part["products"]).max()) or 1.0
+    end = float(np.abs([*products, *ghosts.get("products", ())]).max()) or 1.0
     row, softmax = locate(view, "probs", query=view.chosen.token), "exp(S) over the sum of all exp(S)"
     ways = {
         "products": f"q · k over {width} components",
@@ -286,9 +283,25 @@ def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> li
     )
     return [
         Numbers(
-            "1 · Dot product", multiplied, write_column(products, "short"), cells["products"], products, end, color
+            "1 · Dot product",
+            multiplied,
+            write_column(products, "short"),
+            cells["products"],
+            products,
+            end,
+            color,
+            ghosts.get("products", ()),
         ),
-        Numbers("2 · Scaled", divided, write_column(scaled, "short"), cells["scaled"], scaled, end, color),
+        Numbers(
+            "2 · Scaled",
+            divided,
+            write_column(scaled, "short"),
+            cells["scaled"],
+            scaled,
+            end,
+            color,
+            ghosts.get("scaled", ()),
+        ),
         Numbers("3 · Mask", masked, _write_masked(view, cells["scores"], scores), cells["scores"]),
         Numbers(
             "4 · Softmax",
@@ -298,6 +311,7 @@ def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> li
             weights,
             1.0,
             color,
+            ghosts.get("probs", ()),
         ),
     ]
 
@@ -326,34 +340,3 @@ def show_maps(view: View) -> None:
             figure,
             note=f"Rows are queries, columns are keys. {note}".strip(),
         )
-
-
-def show_table(view: View, key: int) -> None:
-    """The attention weights as numbers: queries around the chosen one, the keys that this one looks at most."""
-    keys, count = choose_shown(view, key), len(view.trace.tokens)
-    queries = center_range(view.chosen.token, max(_QUERIES, len(keys)), count)
-    left_out = f" Shown: queries {queries.start}–{queries.stop - 1} of {count}." if len(queries) < count else ""
-    step = view.trace.step(locate(view, "probs"))
-    heading = Heading("The attention weights in numbers", "", view.typeset(step), step.source)
-    with open_card(view, ATTENTION, heading, locate(view, "probs")):
-        show_passes_html(view, [_render_table(one, queries, keys) for one in view.passes])
-        st.caption(f"Rows are queries, columns are keys.{left_out}{note_shown(view, keys)}")
-
-
-def _render_table(view: View, queries: range, keys: list[int]) -> str:
-    weights, names = view.trace[locate(view, "probs")], label_tokens(view.trace)
-    heads = table_html.write_heads(("query", *(escape(names[i]) for i in keys)))
-    rows = (
-        table_html.write_row(
-            escape(names[q]),
-            (
-                f'<td><button data-cell="{escape(str(locate(view, "probs", query=q, key=k)))}">'
-                f"{format_percent(float(weights[q, k]))}</button></td>"
-                for k in keys
-            ),
-            "bv-chosen" if q == view.chosen.token else "",
-        )
-        for q in queries
-    )
-    table = table_html.write_table(heads, rows)
-    return table_html.write_region("Attention weights as a table", table, "bv-table bv-cells")

@@ -43,10 +43,11 @@ def show_heads(view: View) -> None:
     alone = not view.outcome.compared and not is_long(len(view.trace.tokens))
     asked = ask_worth(base, view.chosen.token) if alone else None
     outcomes = find_outcomes(base, view.chosen.token)
+    zeroed = "" if base is view.trace else " where none is zeroed"
     says = (
         "the same map of each"
         if asked is None
-        else f"below each, what it is worth to {cut_place(next(iter(outcomes)))}"
+        else f"below each, what it is worth to {cut_place(next(iter(outcomes)))}{zeroed}"
     )
     heading = Heading(f"All {count} heads of layer {view.chosen.layer}", says)
     st.html(_STYLE)

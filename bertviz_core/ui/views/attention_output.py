@@ -31,7 +31,8 @@ from bertviz_core.ui.panels.panel import show_panel
 from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.panels.said import tell_nowhere, tell_number, tell_others
 from bertviz_core.ui.panels.tables import Column, render_table
-from bertviz_core.ui.views.attention_output_taken import SHOWN, list_outputs
+from bertviz_core.ui.views.attention_output_bringing import SHOWN
+from bertviz_core.ui.views.attention_output_taken import list_outputs
 
 _SLICE = r"[i] = i\, d_k, \dots, (i+1)\, d_k - 1"  # a head's part of all heads side by side
 

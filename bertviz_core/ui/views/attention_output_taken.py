@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.attention import choose_shown, share_sum, weigh_values
+from bertviz_core.analysis.attention import share_sum
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
 from bertviz_core.analysis.labels import label_tokens, tell_tokens_apart
-from bertviz_core.analysis.layers import compute_norms
-from bertviz_core.analysis.token_attention import Taken, measure_taken
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.taken import BarColumn, Squares, draw_bar_columns, draw_taken_squares
 from bertviz_core.formula.address import Address
@@ -25,81 +21,11 @@ from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Values, show_values
-from bertviz_core.ui.panels.passes import show_passes_chart
+from bertviz_core.ui.panels.passes import show_passes_chart, tell_ghosts
 from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.panels.said import tell_others, tell_percent, tell_short, tell_token
+from bertviz_core.ui.views.attention_output_bringing import SHOWN, Bringing, Contrast, read_bringing
 from bertviz_core.ui.walk.worked_lengths import find_length, find_taken
-
-SHOWN = 16  # tokens, at most, that are drawn
-_LITTLE = 0.5  # part of a full share above which a weight is not worth a contrast
-
-
-@dataclass(frozen=True)
-class Contrast:
-    """A head in which a token has a large weight of which little is taken."""
-
-    head: int
-    key: int
-    weight: float
-    taken: float
-
-
-@dataclass(frozen=True, eq=False)
-class Bringing:
-    """What the chosen token takes, head by head and token by token. shown: the tokens that are drawn."""
-
-    found: Taken
-    head: int
-    parts: np.ndarray
-    sums: np.ndarray
-    shown: list[int]
-
-    @cached_property
-    def taken(self) -> np.ndarray:
-        return self.found.taken
-
-    @property
-    def best(self) -> int:
-        """The token of which the chosen head takes most: none of padding, unless a change puts weight on that."""
-        return int(self.taken[self.head].argmax())
-
-    @property
-    def sum_of_weights(self) -> float:
-        """Of the chosen head: 1, where no change put others."""
-        return round(float(self.found.weights[self.head].sum()), 5)
-
-    @property
-    def others(self) -> int:
-        """How many tokens are not drawn, padding left out."""
-        return len({*self.found.real} - {*self.shown})
-
-    @cached_property
-    def contrast(self) -> Contrast | None:
-        """Where of all heads the largest part of a weight is not taken, as its value is short; None where it is little.
-
-        A weight would be taken whole from the longest value of the layer.
-        """
-        lengths = self.found.lengths / (self.found.longest or 1.0)
-        missed = np.zeros_like(lengths)
-        missed[:, self.found.real] = (self.found.weights * (1 - lengths))[:, self.found.real]
-        head, key = (int(i) for i in np.unravel_index(int(missed.argmax()), missed.shape))
-        if missed[head, key] < _LITTLE:
-            return None
-        return Contrast(head, key, float(self.found.weights[head, key]), float(self.taken[head, key]))
-
-
-def read_bringing(view: View) -> Bringing:
-    """What the chosen token takes in the chosen layer."""
-    trace, head, token = view.trace, view.chosen.head, view.chosen.token
-    own = SELF_ATTENTION.in_layer(view.chosen.layer)
-    found = measure_taken(trace, view.chosen.layer, token)
-    parts = weigh_values(
-        trace[own.enter("probs").fix(head=head, query=token)], trace[own.enter("value").fix(head=head)]
-    )
-    values = trace[own.enter("value")].astype(np.float64)
-    kept = sorted({*found.real, token, int(found.taken[head].argmax())})
-    shown = [kept[i] for i in choose_shown(found.taken[head, kept], SHOWN, (kept.index(token),))]
-    return Bringing(found, head, parts, compute_norms(np.einsum("hk,hkd->hd", found.weights, values)), shown)
 
 
 def list_outputs(view: View) -> list[Address]:
@@ -216,7 +142,8 @@ def _show_one(view: View, found: Bringing) -> None:
             "taken",
             f"What {token} takes from each token in head {found.head}",
         )
-        if note := f"{_note_rows(view, found)}{tell_put(view, *list_outputs(view))}".strip():
+        ghosts = tell_ghosts(*_read_ghosts(view, found, rest=False))
+        if note := f"{ghosts}{_note_rows(view, found)}{tell_put(view, *list_outputs(view))}".strip():
             st.caption(note)
 
 
@@ -241,37 +168,58 @@ def _list_rows(view: View, found: Bringing) -> list[str]:
 
 def _draw_one(view: View, found: Bringing) -> Chart:
     names = _list_rows(view, found)
-    shares, rest = share_sum(found.parts), len(names) > len(found.shown)
+    rest = len(names) > len(found.shown)
     total = float(np.linalg.norm(found.parts.sum(axis=0)))
     attention, value = view.colors.kinds[ATTENTION], view.colors.kinds[VALUE]
-
-    def collect(row: np.ndarray, other: float, last: float) -> np.ndarray:
-        return np.array([*row[found.shown], *([other] if rest else []), last], dtype=np.float64)
-
-    def leave_out(row: np.ndarray) -> float:
-        return float(np.delete(row, found.shown).sum())
-
-    own_weights = found.found.weights[found.head]
-    weight = collect(own_weights, leave_out(own_weights), np.nan)
-    length = collect(found.found.lengths[found.head], np.nan, np.nan)
-    others = np.delete(found.parts, found.shown, axis=0).sum(axis=0)
-    taken = collect(found.taken[found.head], float(np.linalg.norm(others)), np.nan)
-    part = collect(shares, leave_out(shares), np.nan)
+    weight, length, taken, part = _list_columns(found, found.shown, rest)
+    ghosts = _read_ghosts(view, found, rest)
     sums = found.sum_of_weights, np.nan, total, 1.0 if total else 0.0
     longest = max(found.found.longest, float(found.found.lengths[:, found.shown].max()))
     given, long, brought = _list_cells(view, found, 1 + rest)
     return draw_bar_columns(
         [*names, "sum"],
         [
-            BarColumn("weight", weight, _write(weight, "percent", sums[0]), attention, 1.0, given, percent=True),
-            BarColumn("× length", length, _write(length, "short", sums[1]), value, longest, long),
-            BarColumn("= taken", taken, _write(taken, "short", sums[2]), value, None, brought),
-            BarColumn("of the sum", part, _write(part, "percent", sums[3]), value, percent=True),
+            BarColumn(
+                "weight",
+                weight,
+                _write(weight, "percent", sums[0]),
+                attention,
+                1.0,
+                given,
+                percent=True,
+                ghosts=ghosts[0],
+            ),
+            BarColumn("× length", length, _write(length, "short", sums[1]), value, longest, long, ghosts=ghosts[1]),
+            BarColumn("= taken", taken, _write(taken, "short", sums[2]), value, None, brought, ghosts=ghosts[2]),
+            BarColumn("of the sum", part, _write(part, "percent", sums[3]), value, percent=True, ghosts=ghosts[3]),
         ],
         view.colors,
         marked=[found.shown.index(found.best)],
         last=True,
     )
+
+
+def _list_columns(found: Bringing, shown: Sequence[int], rest: bool) -> list[np.ndarray]:
+    """The weights of the chosen head, the lengths of the values, what is taken, and its shares of the sum. Each (row,):
+    the shown tokens, where there are others these together, NaN for the sum."""
+    shares, weights, taken = share_sum(found.parts), found.found.weights[found.head], found.taken[found.head]
+    others = np.delete(found.parts, shown, axis=0).sum(axis=0)
+    columns = (
+        (weights, np.delete(weights, shown).sum()),
+        (found.found.lengths[found.head], np.nan),
+        (taken, np.linalg.norm(others)),
+        (shares, np.delete(shares, shown).sum()),
+    )
+    return [np.array([*row[shown], *([other] if rest else []), np.nan], dtype=np.float64) for row, other in columns]
+
+
+def _read_ghosts(view: View, found: Bringing, rest: bool) -> list[np.ndarray | None]:
+    """The same columns before a change, each None where it is no other."""
+    after = _list_columns(found, found.shown, rest)
+    if view.ghost is None:
+        return [None] * len(after)
+    before = _list_columns(read_bringing(view.unchanged), found.shown, rest)
+    return [None if np.array_equal(was, now, equal_nan=True) else was for was, now in zip(before, after, strict=True)]
 
 
 def _list_cells(view: View, found: Bringing, sums: int) -> tuple[list[str], list[str], list[str]]:

@@ -1,12 +1,14 @@
-"""The attention page in a sentence more: what the division by √d_k does."""
+"""The attention page in a sentence more: what the division by √d_k does, and what rows of weights sum to."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
+from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.frame.lesson import is_covered
 from bertviz_core.ui.frame.view import View
+from bertviz_core.ui.panels.looks import ALL_ZERO
 from bertviz_core.ui.panels.said import tell_percent, tell_token
 from bertviz_core.ui.views.attention_worked import read_row
 
@@ -36,3 +38,26 @@ def tell_undivided(view: View) -> Said:
         Claim("undivided", best, parts, Relation.LARGEST, shares, (most,)),
         Claim("none more, undivided", level, parts, Relation.HIGHEST, shares, (most,)),
     )
+
+
+def is_usual(weights: np.ndarray) -> bool:
+    """Whether the weights are as a softmax gives them, which the card's own sentence says."""
+    sums = weights.sum(axis=1, dtype=np.float64)
+    return bool(np.allclose(sums, 1, atol=1e-4)) and not (weights < 0).any()
+
+
+def tell_rows(weights: np.ndarray) -> str:
+    """What (query, key) weights are, and what their rows sum to: 1, unless a change put other numbers there."""
+    if not weights.any():
+        return f"Rows are queries, columns are keys. {ALL_ZERO}"
+    sums = weights.sum(axis=1, dtype=np.float64)
+    if np.allclose(sums, 1, atol=1e-4):
+        below = int((weights < 0).sum())
+        whole = "each row sums to 1" + (f", with weights below 0 that a change puts there: {below:,}" if below else "")
+    else:
+        least, most = (format_number(float(end)) for end in (sums.min(), sums.max()))
+        each = least if sums.any() else "0"
+        whole = (
+            f"as changed, each row sums to {each}" if least == most else f"as changed, a row sums to {least} to {most}"
+        )
+    return f"Rows are queries, columns are keys; {whole}."

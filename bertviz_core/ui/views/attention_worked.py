@@ -22,6 +22,7 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
+from bertviz_core.ui.panels.passes import read_ghost
 from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.panels.said import tell_others
 from bertviz_core.ui.panels.tables import Column, render_table
@@ -261,6 +262,12 @@ def _find_marked(shown: Sequence[int], key: int) -> list[int]:
 def read_row(view: View, name: str) -> np.ndarray:
     """The chosen query's row of a step in the chosen head."""
     return view.trace[locate(view, name, query=view.chosen.token)]
+
+
+def read_ghosts(view: View) -> dict[str, np.ndarray | None]:
+    """The rows with bars before a change, where it reaches them."""
+    rows = {name: locate(view, name, query=view.chosen.token) for name in ("products", "scaled", "probs")}
+    return {name: read_ghost(view, row) for name, row in rows.items()}
 
 
 def _read_keys(view: View) -> np.ndarray:

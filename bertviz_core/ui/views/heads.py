@@ -16,7 +16,7 @@ from bertviz_core.analysis.heads import Summary, find_roles, has_shares, is_sile
 from bertviz_core.analysis.labels import center_words, label_tokens
 from bertviz_core.analysis.openings import open_head, open_key
 from bertviz_core.figures.base import Chart
-from bertviz_core.figures.weights import NAMED, draw_square, draw_weights, write_shares
+from bertviz_core.figures.weights import NAMED, draw_square, draw_weights, has_room, write_shares
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_short
 from bertviz_core.formula.steps import ATTENTION
@@ -41,7 +41,7 @@ from bertviz_core.ui.panels.head_maps import describe_pooling, read_heads
 from bertviz_core.ui.panels.looks import ALL_ZERO, tell_hardest
 from bertviz_core.ui.panels.moved import draw_difference_chart
 from bertviz_core.ui.panels.panel import format_shape, show_values
-from bertviz_core.ui.panels.passes import show_passes, tell_pass
+from bertviz_core.ui.panels.passes import read_ghost, show_passes, tell_ghosts, tell_pass
 from bertviz_core.ui.panels.worth import Worth
 from bertviz_core.ui.views import heads_told
 from bertviz_core.ui.views.heads_ablation import (
@@ -159,12 +159,16 @@ def _draw_one(view: View, address: Address) -> tuple[Chart, str]:
     words = label_tokens(view.trace, shown)
     if count <= NAMED:
         texts = write_shares(weights[token], range(count))
-        chart = draw_weights(weights, words, 0, view.colors, end=1.0, query=token, texts=texts, high=_HIGH)
+        ghosts = read_ghost(view, address)
+        chart = draw_weights(
+            weights, words, 0, view.colors, end=1.0, query=token, texts=texts, high=_HIGH, ghosts=ghosts
+        )
     else:
         part = weights[shown.start : shown.stop, shown.start : shown.stop]
         chart = draw_square(part, words, shown.start, view.colors, end=1.0, query=token, side=_HIGH)
     missing = f"Shown: tokens {shown.start}–{shown.stop - 1} of {count}." if len(shown) < count else ""
-    note = f"{'' if weights.any() else ALL_ZERO} {missing}".strip()
+    below = tell_ghosts(read_ghost(view, address)) if has_room(count) else ""
+    note = f"{below}{'' if weights.any() else ALL_ZERO} {missing}".strip()
     return chart.offer(picks.pick_matrix(view.trace, address)), note
 
 

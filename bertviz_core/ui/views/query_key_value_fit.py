@@ -15,7 +15,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.aligned import Numbers, show_rows
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Values, show_values
-from bertviz_core.ui.panels.passes import show_passes
+from bertviz_core.ui.panels.passes import read_ghost, show_passes, tell_ghosts
 from bertviz_core.ui.panels.put import tell_way
 from bertviz_core.ui.views.query_key_value import Place, locate, locate_products, measure_fit, read_word
 from bertviz_core.ui.walk.worked_lengths import find_length
@@ -75,6 +75,7 @@ def _list_fit(view: View, shown: list[int], terms: np.ndarray, parts: Angles) ->
         draw_thumbnail(terms[i][None], view.colors, ATTENTION, end=float(np.abs(terms[shown]).max())) for i in shown
     ]
     dots = [float(products[i]) for i in shown]
+    before, was = (() if ghost is None else ghost[shown].tolist() for ghost in _read_ghosts(view))
     return [
         Numbers(
             f"{terms.shape[1]} products", "q times k, component by component", [""] * len(shown), fits, pictures=strips
@@ -85,8 +86,9 @@ def _list_fit(view: View, shown: list[int], terms: np.ndarray, parts: Angles) ->
             write_column(dots, "short"),
             fits,
             dots,
-            max(map(abs, dots)),
+            max(map(abs, (*dots, *before))),
             color,
+            before,
         ),
         Numbers(
             "Angle",
@@ -108,8 +110,14 @@ def _list_fit(view: View, shown: list[int], terms: np.ndarray, parts: Angles) ->
             [float(weights[i]) for i in shown],
             1.0,
             color,
+            was,
         ),
     ]
+
+
+def _read_ghosts(view: View) -> list[np.ndarray | None]:
+    """The dot products and the weights before a change."""
+    return [read_ghost(view, place) for place in (locate_products(view), locate(view, "probs", view.chosen.token))]
 
 
 def _note_fit(view: View, shown: list[int], terms: np.ndarray, parts: Angles) -> None:
@@ -117,8 +125,8 @@ def _note_fit(view: View, shown: list[int], terms: np.ndarray, parts: Angles) ->
     end = float(np.abs(terms[shown]).max())
     after = f" after {view.outcome.yours}" if view.outcome.half else ""
     st.caption(
-        f"Best fit first{after}; choose a key to compare with that one. The query's length is "
-        f"{format_number(parts.query_norm)}. Products are coloured from "
+        f"{tell_ghosts(*_read_ghosts(view))}Best fit first{after}; choose a key to compare with that one. "
+        f"The query's length is {format_number(parts.query_norm)}. Products are coloured from "
         f"{format_number(-end)} to {format_number(end)}."
         + (f" Shown: {len(shown)} of {total} keys." if len(shown) < total else "")
     )
