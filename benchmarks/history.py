@@ -129,6 +129,7 @@ def describe(app: App) -> list[str]:
 def compare(walker: Walker) -> str:
     """What its address shows in a fresh tab, where that is something else."""
     wait_until_still(walker.page)
+    walker.close_strip()  # it is no place either, and may have come late
     walker.page.wait_for_timeout(HEALED_MS)
     wait_until_still(walker.page)
     found = describe(walker.app)

@@ -126,6 +126,12 @@ class Walker:
         self.page.get_by_role("button", name="Zero the head").first.click(timeout=CLICK_MS)
         return ""
 
+    def close_strip(self) -> None:
+        """That of a change which was not made, as what is offered there was not there in time."""
+        cancel = self.page.get_by_role("button", name="Cancel", exact=True)
+        if cancel.is_visible():
+            cancel.click()
+
     def write(self) -> str:
         text = self.random.choice(SENTENCES)
         self.page.get_by_role("button", name="Edit the sentence").click(timeout=CLICK_MS)

@@ -9,7 +9,7 @@ import { PHONE } from "./sizes.js";
 
 const DRAWER = 420; // pixels of the drawer's width
 const FRAME = 124; // pixels that the app's frame covers on a phone
-const LOWEST = 480; // pixels that the picture is high at least
+const LOWEST = { wide: 480, phone: 580 }; // pixels that the picture is high at least: on a phone a dozen tokens with the keys
 const USUAL = { width: 1440, height: 810 }; // pixels of a window in which nothing is enlarged,
 const LARGEST = 1.35; // and how much at most in a larger one, such as a projector's
 
@@ -23,7 +23,8 @@ export function fillWindow(canvas) {
   const { root } = canvas;
   canvas.scale = clamp(Math.min(innerWidth / USUAL.width, innerHeight / USUAL.height), 1, LARGEST);
   const top = root.getBoundingClientRect().top + findScroller(canvas).scrollTop;
-  const height = `${Math.max(LOWEST, Math.floor((innerHeight - top - 4 - findCovered()) / canvas.scale))}px`;
+  const least = innerWidth > PHONE ? LOWEST.wide : LOWEST.phone;
+  const height = `${Math.max(least, Math.floor((innerHeight - top - 4 - findCovered()) / canvas.scale))}px`;
   if (root.style.height !== height) root.style.height = height;
   if (root.style.zoom !== String(canvas.scale)) root.style.zoom = String(canvas.scale);
 }
