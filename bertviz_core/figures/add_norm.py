@@ -18,6 +18,7 @@ _HEIGHTS = 48, 33  # pixels of a strip with numbers of the pass, and of one with
 _READ = "component; band: mean ± σ; longer bars cut"
 _FEW = 64  # components that a phone has room for
 _PALE = 0.5  # of learned numbers: a factor's bars, all from 0 up, would be a block in full colour
+_VEIL = "C0"  # of the ground behind a number that lies on bars: how opaque
 _SIDE_ROOM, _END_ROOM = 104, 44  # pixels for the strips' names, and for the ends of their scales
 
 
@@ -37,7 +38,7 @@ class Strip:
 
 
 def draw_aligned(strips: Sequence[Strip], chosen: int, colors: Palette) -> Chart:
-    """Vectors under each other as bars, one column a component, each on its own scale with its ends at the right.
+    """Vectors under each other as bars, one column a component, each on its own scale with its end at the right.
 
     chosen: a component that is framed through all strips, with its numbers; each vector's largest number is written
     too; a bar beyond a scale's end is cut there.
@@ -52,7 +53,7 @@ def draw_aligned(strips: Sequence[Strip], chosen: int, colors: Palette) -> Chart
         low = -limit if strip.values.min(initial=0.0) < 0 else 0.0
         axes[f"yaxis{i + 1 if i else ''}"] = _set_strip_axis(strip, (low, limit), (below, top), colors)
         traces.append(_draw_strip(strip, axis, colors))
-        texts += [*_write_numbers(strip, chosen, axis, (low, limit), colors), *_write_ends(axis, (low, limit), colors)]
+        texts += [*_write_numbers(strip, chosen, axis, (low, limit), colors), _write_end(axis, (low, limit), colors)]
         shapes += [_draw_ground(below, top, colors), *_draw_band(strip, axis)]
         top = below - _GAP
     width = len(strips[0].values)
@@ -141,22 +142,12 @@ def _set_strip_axis(strip: Strip, ends: tuple[float, float], domain: tuple[float
     )
 
 
-def _write_ends(axis: str, ends: tuple[float, float], colors: Palette) -> list[Spec]:
-    """Both ends of a strip's scale, at its right."""
-    return [
-        write_text(
-            format_short(end),
-            1,
-            end,
-            set_font(colors.faint),
-            xref="paper",
-            yref=axis,
-            xanchor="left",
-            xshift=4,
-            yanchor=anchor,
-        )
-        for end, anchor in zip(ends, ("bottom", "top"), strict=True)
-    ]
+def _write_end(axis: str, ends: tuple[float, float], colors: Palette) -> Spec:
+    """The ends of a strip's scale, at its right: ± where it has two sides, the upper one where it begins at 0."""
+    low, high = ends
+    where = {"y": 0, "yanchor": "middle"} if low else {"y": high, "yanchor": "top"}
+    text = f"{'±' if low else ''}{format_short(high)}"
+    return write_text(text, 1, font=set_font(colors.faint), xref="paper", yref=axis, xanchor="left", xshift=4, **where)
 
 
 def _write_numbers(strip: Strip, chosen: int, axis: str, ends: tuple[float, float], colors: Palette) -> list[Spec]:
@@ -178,6 +169,8 @@ def _write_beside(strip: Strip, i: int, axis: str, ends: tuple[float, float], co
         xanchor="left" if left else "right",
         xshift=6 if left else -6,
         yanchor="top" if value >= 0 else "bottom",
+        bgcolor=f"{colors.paper}{_VEIL}",
+        borderpad=0,
     )
 
 

@@ -28,7 +28,7 @@ from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.fold import fold
 from bertviz_core.ui.panels.names import IN_CODE, IN_FORMULAS, write_css, write_table
 from bertviz_core.ui.panels.panel import choose_cell, format_shape
-from bertviz_core.ui.views.notation_one import ENTRY, find_open, show_one
+from bertviz_core.ui.views.notation_one import ENTRY, find_open, is_first, show_one
 
 _KINDS = {"all": "All", "steps": "Steps", "parameters": "Parameters", "inputs": "Inputs", "axes": "Axes"}
 _SOURCES = f"{len(DOCUMENTS)} documents and {len(SOURCES) - len(DOCUMENTS)} code bases"
@@ -167,7 +167,7 @@ def _count_names(entries: Sequence[Entry], sources: Iterable[str] = SOURCES) -> 
 
 
 def show_entries(view: View) -> None:
-    """What is asked for, in one table; otherwise all, the group with most names a row first and the others folded."""
+    """What is asked for, in one table; otherwise all, first the group of what is open at first, the others folded."""
     st.html(write_css())
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         text, kind, where = choose_search()
@@ -175,7 +175,7 @@ def show_entries(view: View) -> None:
             group: [entry for entry in search_entries(rows, text) if kind in ("all", _find_kind(entry))]
             for group, rows in _list_groups(view).items()
         }
-        lead = max(groups, key=lambda group: _count_names(groups[group]) / max(len(groups[group]), 1))
+        lead = next(group for group, rows in _list_groups(view).items() if is_first(rows))
         found = [entry for rows in groups.values() for entry in rows] if text.strip() or kind != "all" else None
         if found is not None:
             st.caption(f"{_count(found).capitalize()}." if found else "Nothing has this name. Try a shorter one.")

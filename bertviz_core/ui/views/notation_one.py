@@ -30,6 +30,11 @@ def find_open(entries: Sequence[Entry]) -> Entry:
     return by_key[state.read(ENTRY)]
 
 
+def is_first(entries: Sequence[Entry]) -> bool:
+    """Whether the quantity that is open to begin with is among these."""
+    return any(entry.names.key == ENTRY.usual for entry in entries)
+
+
 def show_one(view: View, entry: Entry, symbol: str) -> None:
     """What it is called here and in every source. symbol: ours, as Markdown."""
     called, address = sum(bool(getattr(entry.names, source)) for source in SOURCES), entry.symbol.address
