@@ -96,8 +96,10 @@ def read_epsilon(trace: Trace, norm: Address) -> float:
 
 
 def normalize_with(x: np.ndarray, epsilon: float) -> np.ndarray:
-    """A vector with mean 0 and variance 1, as LayerNorm does it with this epsilon, in float64."""
+    """A vector with mean 0 and variance 1, as LayerNorm does it with this epsilon, in float64; 0 if all are equal."""
     x = np.asarray(x, dtype=np.float64)
+    if not np.ptp(x):
+        return np.zeros_like(x)
     return (x - x.mean()) / np.sqrt(x.var() + epsilon)
 
 

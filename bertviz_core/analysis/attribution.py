@@ -229,7 +229,7 @@ def read_measure_hidden(trace: Trace, question: Question, position: int) -> floa
     """What hiding is measured by, with the token at a position hidden. Raises InputError where none can be."""
     shares = _find_asked(trace, question)
     there = read_hidden(trace, [shares] if shares else [*question.weights], position)
-    return float(np.log(there[0]) if shares else np.dot([*question.weights.values()], there))
+    return _take_log(there[0]) if shares else float(np.dot([*question.weights.values()], there))
 
 
 def list_unhidden(trace: Trace) -> list[int]:
@@ -237,10 +237,16 @@ def list_unhidden(trace: Trace) -> list[int]:
     return [i for i in trace.encoding.real if trace.encoding.ids[i] != trace.model.tokenizer.mask_id]
 
 
+def _take_log(share: np.ndarray | float) -> float:
+    """-inf where a change made it 0."""
+    with np.errstate(divide="ignore"):
+        return float(np.log(share))
+
+
 def read_measure(trace: Trace, question: Question) -> float:
     """What hiding is measured by: the logarithm of the number's share in its softmax, where it has one."""
     shares = _find_asked(trace, question)
-    return question.read(trace) if shares is None else float(np.log(trace.recomputed(shares)))
+    return question.read(trace) if shares is None else _take_log(trace.recomputed(shares))
 
 
 def _find_asked(trace: Trace, question: Question) -> Address | None:

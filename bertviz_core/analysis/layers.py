@@ -182,8 +182,18 @@ class Lens:
         env = ChainMap({addresses[-1].path: rows}, dict(self.trace.model.parameters))
         with torch.inference_mode():
             for step in self.steps:
-                env[step.address] = step.expr.value(env)
+                env[step.address] = self._put(step.address, step.expr.value(env))
         return env
+
+    def _put(self, address: str, rows: Tensor) -> Tensor:
+        """The rows with what changes put there of this token: whatever the head is given, they put it."""
+        own = range(self.token, self.token + 1)
+        inside = [each for override in self.trace.overrides(Address(address)) if (each := override.within(own))]
+        rows = rows.clone() if inside else rows
+        for override in inside:
+            for i in range(len(rows)):
+                override.apply(rows[i : i + 1])
+        return rows
 
     @cached_property
     def probs(self) -> np.ndarray:

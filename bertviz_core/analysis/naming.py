@@ -161,6 +161,8 @@ def name_index(trace: Trace, axis: str, i: int) -> str:
     """An index in words: `component 7`, `“people”`."""
     if axis == "vocab":
         return f"“{_name_word(trace, i)}”"
+    if axis == "relation":
+        return f"“{_FOLLOWS[i]}”"
     words = {
         "hidden": "component",
         "head_dim": "component in the head",

@@ -227,13 +227,16 @@ class OpenProduct:
 
 
 def open_product(trace: Trace, layer: int, head: int, token: int, key: int) -> OpenProduct:
-    """The component whose product q_i k_i is largest, of a token's query and a key in one head."""
+    """The component whose product q_i k_i is largest on the side of their sum, of a token's query and a key in one
+    head."""
     own = SELF_ATTENTION.in_layer(layer)
     q, k = trace[own.enter("query").fix(head=head, query=token)], trace[own.enter("key").fix(head=head, key=key)]
     terms = multiply_terms(q, k)
-    most = int(terms.terms.argmax())
-    best, alone = int(terms.order[most]), stands_out(terms.terms, most, format_number)
-    name, key_name, total = name_token(trace.tokens, token), name_token(trace.tokens, key), float(terms.running[-1])
+    total = float(terms.running[-1])
+    brought = -terms.terms if total < 0 else terms.terms
+    most = int(brought.argmax())
+    best, alone = int(terms.order[most]), stands_out(brought, most, format_number)
+    name, key_name = name_token(trace.tokens, token), name_token(trace.tokens, key)
     cell = own.enter("products").fix(head=head, query=token, key=key)
     put = float(trace[cell]) if is_put(trace, cell) else None
     return OpenProduct(best, name, key_name, float(q[best]), float(k[best]), total, put, alone)

@@ -15,7 +15,7 @@ from bertviz_core.errors import InputError
 LARGEST = 1e6
 Edits = Mapping[tuple[int, int], str]
 _EDIT = re.compile(r"(\d{1,3})\.(\d{1,3})=(.*)")
-_ENDS_AND_DIGITS = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?", re.ASCII)
+_ENDS_AND_DIGITS = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,4})?", re.ASCII)
 _WORDLESS = {"nan", "inf", "infinity"}
 
 

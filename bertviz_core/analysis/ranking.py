@@ -31,8 +31,8 @@ def find_limit(values: np.ndarray) -> float:
 
 def find_robust_limit(values: np.ndarray) -> float:
     """`find_limit`, unless a few outliers would bleach everything else: then the size that 99 % stay below."""
-    largest = find_limit(values)
-    usual = float(np.quantile(np.abs(values[values > MASKED]), 0.99)) if values.size else 0.0
+    largest, known = find_limit(values), values[values > MASKED]
+    usual = float(np.quantile(np.abs(known), 0.99)) if known.size else 0.0
     return usual if 0 < usual < largest / 2 else largest
 
 

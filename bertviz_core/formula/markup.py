@@ -180,7 +180,7 @@ class _Reader:
             token = self._tokens.popleft()
             depth += {"{": 1, "}": -1}.get(token, 0)
             if not depth:
-                return text[1:].replace(r"\_", "_")
+                return text[1:].replace(r"\_", "_").replace(r"\#", "#")
             text += token
 
     def _accented(self, accent: str) -> _Piece:

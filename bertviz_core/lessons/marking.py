@@ -12,7 +12,7 @@ from bertviz_core.tracing.remember import remember
 
 PLACE = re.compile(r"\{(\w+)\}")  # a named one of a text
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+(\.\d*)?")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)")
 _LONGEST = 40  # characters of a number
 
 

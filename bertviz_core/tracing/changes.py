@@ -276,7 +276,7 @@ def _check_finite(layout: Layout, where: Address, numbers: np.ndarray) -> np.nda
 def _draw_noise(layout: Layout, where: Address, rule: Rule) -> np.ndarray:
     """Normal noise, three times as wide as all word embeddings spread (Meng et al. 2022, causal tracing)."""
     if not where.path.startswith(NOISY) or layout.located(where)[0].kind == INPUT:
-        raise InputError(f"{NOISE} blurs what the pass begins with. Choose an address that begins with {NOISY}.")
+        raise InputError(f"{NOISE} blurs what the pass begins with. Choose one of the addresses {NOISY}….")
     if not re.fullmatch(r"[0-9]{1,9}", rule.argument):
         raise InputError(
             f"{NOISE} takes a seed, a whole number, not {rule.argument[:40]!r}. Write for example {NOISE}=7."

@@ -55,10 +55,10 @@ def cut_to_fit(model: Model, text: str, text_pair: str | None = None) -> tuple[s
 
 def _cut(text: str, fits: Callable[[str], bool]) -> str:
     """The longest beginning of whole words that fits; of letters, where not even the first word does."""
-    for pieces in (re.findall(r"\s*\S+", text), list(text)):
-        count = bisect_left(range(1, len(pieces) + 1), True, key=lambda n: not fits("".join(pieces[:n])))
+    for ends in ([word.end() for word in re.finditer(r"\S+", text)], range(1, len(text) + 1)):
+        count = bisect_left(ends, True, key=lambda end: not fits(text[:end]))
         if count:
-            return "".join(pieces[:count])
+            return text[: ends[count - 1]]
     return ""
 
 

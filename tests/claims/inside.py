@@ -268,9 +268,10 @@ def _(scene):
     key = scene.real[int(_fit(scene).argmax())]
     query, keys = (scene.own(f"attention.self.{name}")[scene.head] for name in ("query", "key"))
     terms = query[scene.token] * keys[key]
-    most = int(terms.argmax())
-    same = set(np.flatnonzero(terms == terms[most]))
-    return Truth({"brings": terms[most], "component": same}, "HIGHEST", terms, most)
+    toward = -terms if terms.sum() < 0 else terms
+    most = int(toward.argmax())
+    same = set(np.flatnonzero(toward == toward[most]))
+    return Truth({"brings": terms[most], "component": same}, "HIGHEST", toward, most)
 
 
 @oracle("printed numbers")

@@ -168,7 +168,12 @@ def _(scene, name):
     return Truth({"start": start})
 
 
-@oracle("answer of the first", "answer of the second")
+@oracle(
+    "answer of the first",
+    "answer of the second",
+    "no likelier answer of the first",
+    "no likelier answer of the second",
+)
 def _(scene, name):
     found, side = two(scene), int(name.endswith("second"))
     names, *rows, at = found.answers()
@@ -180,7 +185,8 @@ def _(scene, name):
     if at and trace.tokens.count(token) > 1:
         token = f"“{token}” at position {at[side]}"
     values = {"what": tied, "share": float(rows[side][best]), "token": token or ""}
-    return Truth(values, "HIGHEST", np.asarray(rows[side])[known], int(known[:best].sum()))
+    relation = "HIGHEST" if name.startswith("no likelier") else "LARGEST"
+    return Truth(values, relation, np.asarray(rows[side])[known], int(known[:best].sum()))
 
 
 @oracle("farthest apart", "none farther apart")

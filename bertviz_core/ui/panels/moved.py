@@ -67,15 +67,20 @@ def _tell_most(trace: Trace, address: Address, far: Moved, own: float) -> str:
     if not far.mean:
         return " No score changes that is masked neither before nor now."
     if own >= far.least and not far.masked:
-        return {1: "", 2: f" The other changes {'as much' if far.alike == 2 else 'less'}."}.get(
-            far.all, " No other changes more."
-        )
+        return {1: "", 2: f" The other {_tell_other(far)}."}.get(far.all, " No other changes more.")
     name, most = escape_markdown(_name(trace, far.largest, address)), _write_arrow(address, far.before, far.after)
     alone = far.alike == 1
     if far.masked:
         changes = f"{name} changes most" if alone else f"none changes more than {name}"
         return f" Of scores masked neither before nor now {changes}: {most}."
     return f" {'Most changes' if alone else 'None changes more than'} {name}: {most}."
+
+
+def _tell_other(far: Moved) -> str:
+    """How much the smaller of two changes is beside the larger one: their mean tells."""
+    if far.alike == 2:
+        return "changes as much"
+    return "changes less" if 2 * far.mean > abs(far.after - far.before) else "stays"
 
 
 def _name(trace: Trace, cell: Address, panel: Address) -> str:

@@ -30,7 +30,7 @@ from bertviz_core.formula.numbers import format_number, format_short, write_colu
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.keys import KEY_TOKEN
-from bertviz_core.ui.frame.labels import escape_markdown
+from bertviz_core.ui.frame.labels import escape_markdown, read_escaped
 from bertviz_core.ui.frame.lesson import is_covered
 from bertviz_core.ui.frame.place import read_index
 from bertviz_core.ui.frame.view import View
@@ -246,7 +246,7 @@ def _show_steps(view: View, shown: list[int], key: int) -> None:
     rows = {name: read_row(view, name) for name in ("products", "scaled", "scores", "probs")}
     first = [shown[i] for i in rank_top(rows["probs"][shown], _LOW_ROWS)]
     show_rows(view.trace, "key", shown, _list_steps(view, shown, rows), key, first)
-    undivided = "" if is_covered("headline") else str(tell_undivided(view))
+    undivided = "" if is_covered("headline") else read_escaped(str(tell_undivided(view)))
     if told := " ".join(filter(None, (_render_entropy(view), render_text(undivided)))):
         st.html(f'<p class="bv-faint bv-below">{told}</p>')
 

@@ -103,7 +103,7 @@ def write_more(view: View) -> str:
 
 def _tell_answers(both: Both, answers: Answers) -> Said:
     """The likeliest answer of either pass."""
-    found: list[Claim] = []
+    found: list[Claim | Said] = []
     for side, (which, shares) in enumerate((("first", answers.one), ("second", answers.other))):
         if np.isnan(shares).all():
             continue
@@ -112,10 +112,18 @@ def _tell_answers(both: Both, answers: Answers) -> Said:
         if "{token}" in _ask(both, answers) and answers.at:
             parts["token"] = tell_token(trace.tokens, answers.at[side])
         lead = f"In the {which} {_ask(both, answers)}" if not found else f"in the {which} "
-        form = f"{lead}{{what}}, {{share}}"
         known = shares[~np.isnan(shares)]
         at = int((~np.isnan(shares))[:best].sum())
-        found.append(Claim(f"answer of the {which}", form, parts, Relation.HIGHEST, known, (at,)))
+        none = f"{'in' if found else 'In'} the {which} nothing is likelier than {{what}}, {{share}}"
+        found.append(
+            say_largest(
+                (f"answer of the {which}", f"{lead}{{what}}, {{share}}"),
+                (f"no likelier answer of the {which}", none),
+                parts,
+                known,
+                (at,),
+            )
+        )
     return say(found[0], *(each for one in found[1:] for each in ("; ", one)), ". ") if found else say()
 
 

@@ -115,7 +115,7 @@ def tell_component(view: View) -> Said:
     total = found.pop("sum")
     sizes, names = np.abs(list(found.values())), list(found)
     most = int(sizes.argmax())
-    apart = float(normalize_with(_read_sum(view), 0)[component]) if _read_sum(view).std() else 0.0
+    apart = float(normalize_with(_read_sum(view), 0)[component])
     told = {
         "total": tell_number(total),
         "component": Part(component),
@@ -171,7 +171,8 @@ def tell_deviation(view: View) -> Said:
     """How LayerNorm, and then γ and β, change the standard deviation of the chosen token's components."""
     trace, token = view.trace, view.chosen.token
     gamma, beta = (trace[NORM.enter(part)].astype(np.float64) for part in ("weight", "bias"))
-    before, normal = _read_sum(view).astype(np.float64).std(), _normalize(view)
+    row, normal = _read_sum(view).astype(np.float64), _normalize(view)
+    before = row.std() if np.ptp(row) else 0.0
     scaled, recorded = (normal * gamma + beta).std(), trace[NORM.fix(token=token)].astype(np.float64).std()
     parts = {"before": tell_number(before), "normal": tell_number(normal.std()), "scaled": tell_number(scaled)}
     gives = Claim(

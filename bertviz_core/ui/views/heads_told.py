@@ -13,7 +13,7 @@ from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.predictions import PROBS, SCORES
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_latex, format_number, format_percent, write_fixed
+from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_short, write_fixed
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.told import Told, offer_number, offer_teller
@@ -107,7 +107,7 @@ def _work_out(
         ATTENTION,
         parts=[("with the head", format_number(shares[0]), str(cell)), ("without it", format_number(shares[1]), "")],
         number=number,
-        unit=f"{write_fixed(100 * number, 1)} points",
+        unit=f"{_write_points(100 * number)} points",
         card=Card(
             say(Claim("worth of a head", form, parts)),
             _list_scores(base, cell, measured),
@@ -120,6 +120,12 @@ def _work_out(
             f"{format_latex(shares[0])} - {format_latex(shares[1])}",
         ),
     )
+
+
+def _write_points(worth: float) -> str:
+    """With one decimal, unless nothing but zeros were left of it."""
+    text = write_fixed(worth, 1)
+    return text if float(text.replace("\N{MINUS SIGN}", "-")) or not worth else format_short(worth)
 
 
 def _tell_sign(worth: float) -> str:

@@ -46,7 +46,7 @@ _INKS = {
     "into the neurons": "ffn",
     "out of the neurons": "ffn",
 }  # kinds of vector whose colour a tile has
-_BESIDE = re.compile(r"\[([^\]]+)\]\((?!https?:)[^)]*\)")
+_BESIDE = re.compile(r"\[([^\[\]]+)\]\((?!https?:)[^)]*\)")
 _STYLE = read_css(Path(__file__).with_name("parameters.css"))
 
 

@@ -28,9 +28,10 @@ from bertviz_core.ui.frame.view import View
 
 RESTORE, LOSE = DIRECTIONS = ("restore", "lose")  # the first pass's numbers into the second, or the other way
 WORDS, LOGIT, PROBABILITY = OF_WORDS = ("two words", "logit", "probability")
-UNNAMED = ("one pass", "the other")  # the passes, where no one word tells them apart
+UNNAMED = ("first pass", "second pass")  # the passes, where no one word tells them apart
 DIRECTION, MEASURE = Key("direction", RESTORE), Key("measure", "")
 WORD, INSTEAD = Key("patch-word", ""), Key("patch-instead", "")
+_PLAIN_SIGNS = " -.,'!?:;()/*+=@\"“”‘’…"  # of words, that formulas write as they are
 _OFFERED = 8  # words of each pass
 _FEWEST = 2  # words, as one is compared with another
 LIKELY = 0.01  # a word that neither pass finds so probable is not chosen by the rule
@@ -266,8 +267,10 @@ def write_measure(both: Both) -> str:
 
 
 def _tex(word: str) -> str:
-    """A word inside of \\text: without what LaTeX reads."""
-    return "".join(sign if sign.isalnum() or sign in " -.,'" else "·" for sign in word)
+    """A word inside of \\text: without what LaTeX or HTML reads, but for the sign before a word's later pieces."""
+    return "".join(
+        rf"\{sign}" if sign == "#" else sign if sign.isalnum() or sign in _PLAIN_SIGNS else "·" for sign in word
+    )
 
 
 def read_values(both: Both) -> tuple[float, float]:

@@ -26,7 +26,7 @@ from bertviz_core.ui.frame.keys import AGAINST, CHANGES, MASK, MODEL, PAIRS, TEX
 from bertviz_core.ui.frame.resources import get_store
 from bertviz_core.ui.frame.second import WITH_CHANGES, reads_sentence
 from bertviz_core.ui.frame.view import View
-from bertviz_core.ui.views.patch_both import DIRECTION, LOSE, OF_WORDS, RESTORE, Both, tell_measured
+from bertviz_core.ui.views.patch_both import DIRECTION, LOSE, OF_WORDS, RESTORE, UNNAMED, Both, tell_measured
 from bertviz_core.ui.walk.card import WORD, Card, Cell, Row, Table, write_share
 from bertviz_core.ui.walk.line import Line
 from bertviz_core.ui.walk.spreads import draw_way
@@ -105,23 +105,31 @@ def _run(both: Both, place: Address, value: Value) -> Trace:
 
 def _tell(both: Both, place: Address, rule: Rule, values: list[float], moved: float | None) -> Said:
     source, target, value = (Part(x, format_number) for x in values)
-    named = name_change(both.target.trace, place, rule).replace("the other pass", f"“{both.source.name}”")
+    named = name_change(both.target.trace, place, rule).replace("the other pass", _name_source(both.source.name))
     parts = {
         "value": value,
         "source": source,
         "target": target,
         "what": Part(f"{named[0].upper()}{named[1:]}"),
-        "into": Part(both.target.name),
+        "into": Part(_name_pass(both.target.name)),
         "measured": Part(tell_measured(both)),
     }
     moves = "moves the {measured} from {target} to **{value}**"
     if value.text == target.text:
         moves = "leaves the {measured} near **{value}**"
-    form = f"{{what}}, put into the “{{into}}” pass, {moves}"
+    form = f"{{what}}, put into {{into}}, {moves}"
     if moved is None:
         return say(Claim("patched number alone", f"{form}; it is {{source}} in the other pass.", parts))
     parts["share"] = Part(moved, format_percent)
     return say(Claim("patched number", f"{form}, {{share}} of the way to {{source}}.", parts))
+
+
+def _name_pass(name: str) -> str:
+    return f"the {name}" if name in UNNAMED else f"the “{name}” pass"
+
+
+def _name_source(name: str) -> str:
+    return _name_pass(name) if name in UNNAMED else f"“{name}”"
 
 
 def _write_line(source: float, target: float, value: float, way: bool) -> Line:

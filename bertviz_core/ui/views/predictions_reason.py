@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bertviz_core.analysis.claims import Part, Said, say_largest
+from bertviz_core.analysis.claims import Part, Said, say, say_largest
 from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.predictions import PROBS, SCORES, run_softmax
 from bertviz_core.analysis.ranking import rank_top
@@ -109,12 +109,12 @@ def tell_largest(view: View) -> Said:
         "number": tell_number(vector[best]),
         "weight": tell_number(row[best]),
     }
+    worked = "{number} · {weight} = {product}."
+    if terms[best] <= 0:
+        return say("No product is above 0.")
     return say_largest(
-        ("largest product", "The largest product, at component {component}: {number} · {weight} = {product}."),
-        (
-            "no larger product",
-            "No product is larger than that at component {component}: {number} · {weight} = {product}.",
-        ),
+        ("largest product", f"Component {{component}} raises it most: {worked}"),
+        ("no larger product", f"No component raises it more than {{component}}: {worked}"),
         parts,
         terms,
         (best,),

@@ -102,7 +102,7 @@ def write_headline(view: View) -> Said:
             "; component {component} alone brings **{brings}**",
             brings,
             Relation.HIGHEST,
-            terms,
+            -terms if most.total < 0 else terms,
             (most.component,),
         ),
     )

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.agreement import ALIKE, LEAST_PAIRS, correlate_ranks, has_near_ties, rank_amounts
-from bertviz_core.analysis.attribution import Attribution, Question, read_measure
+from bertviz_core.analysis.attribution import Attribution, Question, list_unhidden, read_measure
 from bertviz_core.analysis.carried import read_carried
 from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
 from bertviz_core.analysis.labels import tell_tokens_apart
@@ -126,8 +126,11 @@ def tell_order(view: View) -> Said:
     tokens, parts, falls = known
     rho = correlate_ranks(parts, falls)
     if rho is None:
-        few = len(tokens) < LEAST_PAIRS
-        return say(f"Of {'so few tokens' if few else 'equal amounts'} there is no order to compare.")
+        if len(list_unhidden(view.trace)) < LEAST_PAIRS:
+            return say("Of so few tokens there is no order to compare.")
+        if len(tokens) < LEAST_PAIRS:
+            return say("Where probabilities are 0 there is no order to compare.")
+        return say("Of equal amounts there is no order to compare.")
     told, near = {"rho": tell_short(rho)}, tell_near_ties(parts, falls)
     if rho < _PARTLY:
         name, how = ("opposed", "run against each other") if rho <= -_ALIKE else ("apart", "have little in common")
