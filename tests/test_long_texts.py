@@ -1,4 +1,4 @@
-"""What visitors can make as long as a link may be is read in one go: nothing is looked at again from each of its signs."""
+"""What visitors can make as long as a link may be is read in one go: nothing is looked at again from each sign."""
 
 import subprocess
 import sys
