@@ -15,6 +15,8 @@ from starlette.types import Receive
 from uvicorn import Config
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from edge.log import write_seldom
+
 SMALL_A_SECOND = 60  # pings, pongs and continued messages; a browser sends none but a pong every 20 seconds
 MOST_WAITING = 200  # messages taken apart and not heard yet; as one is, no more are read, so they came all at once
 HEAD_S = 15.0  # a browser that connects asks at once, and a connection that it keeps in store it opens anew
@@ -30,7 +32,8 @@ _SLICE = 512  # bytes that are taken apart before anybody looks whether they are
 
 def bound_server(receive: Receive, largest: int, headers: Mapping[str, str]) -> None:
     """Have the server that starts refuse messages of more bytes, and floods of small ones, before it has them in
-    memory; and whoever connects and asks for nothing, or asks and does not read; and end although somebody listens.
+    memory; and whoever connects and asks for nothing, or asks and does not read; end although somebody listens; and
+    write seldom of what is no HTTP.
     receive: what it gives the app at its start; headers: of what it answers by itself, to what is no HTTP.
 
     `streamlit run` derives its bound from the largest message to a browser, which may be long. uvicorn reads it from
@@ -43,6 +46,7 @@ def bound_server(receive: Receive, largest: int, headers: Mapping[str, str]) -> 
     config.ws_max_size, config.ws_protocol_class = largest, BoundedProtocol
     config.http_protocol_class = hurry(config.http_protocol_class, headers)
     config.timeout_graceful_shutdown = config.timeout_graceful_shutdown or END_S
+    write_seldom("uvicorn.error")
 
 
 def accept_few(loop: asyncio.AbstractEventLoop) -> None:
