@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 APART_S = 60.0  # between two lines that say the same
+_KINDS = 100  # of such lines that are remembered
 
 
 class Seldom(logging.Filter):
@@ -26,6 +27,9 @@ class Seldom(logging.Filter):
         if now - self._written.get(what, -APART_S) < APART_S:
             self._left_out[what] = self._left_out.get(what, 0) + 1
             return False
+        if len(self._written) >= _KINDS:
+            self._written.clear()
+            self._left_out.clear()
         self._written[what] = now
         if count := self._left_out.pop(what, 0):
             record.msg = f"{what} ({count:,} more since the last such line)"
