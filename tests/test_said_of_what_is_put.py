@@ -13,7 +13,7 @@ from bertviz_core.analysis.ranking import MASKED, find_robust_limit
 from bertviz_core.formula.address import Address, parse
 from bertviz_core.formula.markup import write_html
 from bertviz_core.ui.panels import moved
-from bertviz_core.ui.views import embeddings_said, heads_told, patch_both, query_key_value
+from bertviz_core.ui.views import embeddings_said, feed_forward, heads_told, patch_both, query_key_value
 from tests.canvas import look
 from tests.test_put import opened
 from tests.test_said_after_changes import read_all
@@ -106,3 +106,13 @@ def test_of_two_answers_the_one_that_no_change_moves_stays(rome, monkeypatch):
     panel = Address("cls.seq_relationship.probs")
     moved.show_moved(look(rome, rome.with_changes({f"{panel}[relation=0]": 0.2})), panel, parse(f"{panel}[relation=0]"))
     assert heard[0].replace("\\", "").endswith(" The other stays.") and "“B follows A”: " in heard[0]
+
+
+def test_neurons_that_add_nothing_are_not_said_to_make_up_a_share(paris):
+    relu = {"encoder.layer.2.intermediate.activation": "relu"}
+    said = feed_forward.tell_quiet(look(paris.with_changes(relu), token=2, head=(2, 0))).text
+    assert re.search(r" The other [\d,]+ add nothing to the sum\.$", said)
+    said = feed_forward.tell_quiet(
+        look(paris.with_changes({"encoder.layer.2.intermediate.dense": 0.0}), token=2, head=(2, 0))
+    ).text
+    assert said == "0 of 1,536 neurons are active: their pre-activation is above 0. They add nothing to the sum."

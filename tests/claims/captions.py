@@ -275,6 +275,12 @@ def _(scene):
     return Truth({"share": shares.sum(), "others": len(shares)})
 
 
+@oracle("nothing below 0")
+def _(scene):
+    _, shares = _quiet(scene)
+    return Truth({"others": len(shares)}, "NONE", shares)
+
+
 @oracle("each below 0")
 def _(scene):
     sizes = np.abs(_quiet(scene)[1])

@@ -30,6 +30,7 @@ PHRASES = {
         "layers_ladder": ["The likeliest words by stage", "five likeliest words at ",
                           " the first place stand in the order "],
         "moved": [" largest changes."],
+        "patch_both": ["first pass"],
         "playground_examples": ["keys, those with the largest weights"],
         "predictions": ["Masked positions and the first ", ", the first of them in the vocabulary stands here."],
         "predictions_words": ["Most likely words", "Words that moved most"],

@@ -123,7 +123,13 @@ def tell_quiet(view: View) -> Said:
     told = Claim("neurons above 0", f"{{active}} of {{count}} neurons {are} pre-activation is above 0.", counts)
     if not quiet.size:
         return say(told)
-    together = {"share": tell_percent(quiet.sum()), "others": tell_count(len(quiet))}
+    others = tell_count(len(quiet))
+    if not sizes.any():
+        who = "The other {others} add" if found.active.any() else "They add"
+        return say(
+            told, Claim("nothing below 0", f" {who} nothing to the sum.", {"others": others}, Relation.NONE, sizes)
+        )
+    together = {"share": tell_percent(quiet.sum()), "others": others}
     make = "makes" if len(quiet) == 1 else "together make"
     most = {"most": tell_percent(sizes.max())}
     return say(
