@@ -14,6 +14,7 @@ from bertviz_core.figures.tints import mix, tint_cell
 from bertviz_core.formula.steps import NORM, RESIDUAL
 
 _ROW, _AROUND, _BAR, _GAP = 14, 46, 20, 5  # pixels
+_SQUARE = 300  # pixels of the chart of more tokens, whose cells are as wide as they are high
 _QUIET = 0.5  # of the way to grey: what is of no token is not to be what one sees first
 _LOW = 24  # rows at most that are as low as that
 
@@ -21,10 +22,11 @@ _LOW = 24  # rows at most that are as low as that
 def draw_inside(shares: np.ndarray, rows: Sequence[str], columns: Sequence[str], row: int, colors: Palette) -> Chart:
     """(token, source) shares, those of the biases last. row: the one to mark, with its numbers where they have room."""
     (count, width), numbered, limit = shares.shape, has_room(shares.shape[1]), float(shares.max()) or 1.0
-    height = _ROW * count + _AROUND + (0 if numbered else _BAR) if count <= _LOW else None
+    few = count <= _LOW
+    height = _ROW * count + _AROUND + (0 if numbered else _BAR) if few else _SQUARE
     chart = draw_heatmap(
         shares, Side("", rows), Side("", columns), colors, NORM,
-        share=True, selected=row, numbers=numbered, height=height,
+        share=True, selected=row, numbers=numbered, height=height, square=not few,
     )  # fmt: skip
     (cells,) = chart.traces
     quiet = (0.0, colors.zero), (1.0, mix(colors.zero, colors.cells[RESIDUAL], _QUIET))

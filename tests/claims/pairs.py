@@ -34,6 +34,8 @@ class Two:
         if token in here:
             return here.index(token)
         special = self.one.model.tokenizer.special_tokens
+        alike = list(self.one.tokens) == list(self.other.tokens)
+        special = special - {"[MASK]"} if alike else special
         words = [k for k, i in enumerate(here) if self.one.tokens[i] not in special] or [*range(len(here))]
         return max(words, key=lambda k: (np.nan_to_num(self.angles[-1, k], nan=-1.0), -k), default=None)
 

@@ -29,10 +29,15 @@ class Contrast:
 
 @dataclass(frozen=True, eq=False)
 class Bringing:
-    """What the chosen token takes, head by head and token by token. shown: the tokens that are drawn."""
+    """What the chosen token takes, head by head and token by token.
+
+    best: the token of which the chosen head takes most: none of padding, unless a change puts weight on that; where it
+    takes nothing, of which it did before; shown: the tokens that are drawn.
+    """
 
     found: Taken
     head: int
+    best: int
     parts: np.ndarray
     sums: np.ndarray
     shown: list[int]
@@ -40,11 +45,6 @@ class Bringing:
     @cached_property
     def taken(self) -> np.ndarray:
         return self.found.taken
-
-    @property
-    def best(self) -> int:
-        """The token of which the chosen head takes most: none of padding, unless a change puts weight on that."""
-        return int(self.taken[self.head].argmax())
 
     @property
     def sum_of_weights(self) -> float:
@@ -80,6 +80,8 @@ def read_bringing(view: View) -> Bringing:
         trace[own.enter("probs").fix(head=head, query=token)], trace[own.enter("value").fix(head=head)]
     )
     values = trace[own.enter("value")].astype(np.float64)
-    kept = sorted({*found.real, token, int(found.taken[head].argmax())})
-    shown = [kept[i] for i in choose_shown(found.taken[head, kept], SHOWN, (kept.index(token),))]
-    return Bringing(found, head, parts, compute_norms(np.einsum("hk,hkd->hd", found.weights, values)), shown)
+    row = found.taken[head]
+    best = int(row.argmax()) if row.any() or view.ghost is None else read_bringing(view.unchanged).best
+    kept = sorted({*found.real, token, best})
+    shown = [kept[i] for i in choose_shown(row[kept], SHOWN, (kept.index(token), kept.index(best)))]
+    return Bringing(found, head, best, parts, compute_norms(np.einsum("hk,hkd->hd", found.weights, values)), shown)

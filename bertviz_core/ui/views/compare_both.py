@@ -60,12 +60,16 @@ class Both:
 
     @cached_property
     def main(self) -> int | None:
-        """The place of the pair that is looked at: the chosen token's, else the word's that ends farthest apart."""
+        """The place of the pair that is looked at: the chosen token's, else the word's that ends farthest apart; of two
+        passes of the same tokens a blank counts as a word."""
         here = [pair[0] for pair in self.pairs]
         if self.token in here:
             return here.index(self.token)
-        special = self.one.model.tokenizer.special_tokens
-        words = [i for i, token in enumerate(here) if self.one.tokens[token] not in special] or [*range(len(here))]
+        alike, tokenizer = self.one.encoding.ids == self.other.encoding.ids, self.one.model.tokenizer
+        blanks = {i for i in here if alike and self.one.encoding.ids[i] == tokenizer.mask_id}
+        special = tokenizer.special_tokens
+        words = [i for i, token in enumerate(here) if token in blanks or self.one.tokens[token] not in special]
+        words = words or [*range(len(here))]
         if not words or not len(self.last):
             return words[0] if words else None
         return words[int(np.nan_to_num(self.last[words], nan=-1.0).argmax())]

@@ -15,6 +15,7 @@ from bertviz_core.figures.thumbnails import draw_thumbnail
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import ATTENTION, RESIDUAL
+from bertviz_core.formula.texts import write_count
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.sharing.findings import Found
 from bertviz_core.tracing.identity import name_pass
@@ -32,6 +33,7 @@ _SHOWN = 8  # heads whose maps are drawn
 _SIDE = 32  # cells along one side of a map, at most
 _AT_ONCE = 4_000_000  # weights of both passes that are read while the page is drawn; of more, in the background
 _HIGH = 156
+_NONE = "No head looks elsewhere."
 _ROUNDING = 1e-4  # of a row that sums to 1 in single precision
 Maps = Mapping[tuple[int, int], list[np.ndarray]]  # of both passes, by layer and head
 
@@ -68,12 +70,15 @@ def _draw(view: View, both: Both, found: Found[np.ndarray]) -> None:
         heads = np.full((1, 1), np.nan) if found.value is None else average_moved(found.value)
         order = sort_heads(heads)
         bars, maps = st.columns([3, 7], gap="medium")
-        drawn = _read_maps(both, order[:_SHOWN])
+        moved = sum(heads[place] > 0 for place in order)
+        drawn = _read_maps(both, order[: min(_SHOWN, moved or _SHOWN)])
         with bars:
             _show_bars(view, heads, order, _find_end(drawn))
         with maps:
             st.html(_render_maps(view, heads, drawn))
-        alike = "No head looks elsewhere." if found.value is not None and found.over and not heads.any() else ""
+        alike = ""
+        if found.value is not None and found.over and moved < _SHOWN:
+            alike = f"{write_count(len(order) - moved, 'other head')} alike in both passes." if moved else _NONE
         told = tell_progress(found, "the layers read") or f"{alike} {_tell_missing(both)}".strip()
         if told:
             st.caption(told)

@@ -43,6 +43,7 @@ from bertviz_core.ui.walk.origin import (
 )
 from bertviz_core.ui.walk.worked_parts import HIDDEN, PART, SUM, find_part
 
+_ALIGNED = 24  # tokens at most with which cards that stand side by side are about as high
 _SOURCE = "Kobayashi et al. 2021; Modarressi et al. 2023, DecompX"
 _FORMULA = rf"L = \sum_j c_j + c_b, \quad {FORMULAS['parts']}"
 
@@ -172,12 +173,13 @@ def show(view: View) -> None:
         where_from_written.show_written(view)
         st.caption(missing)
     else:
-        lead, methods = st.columns([65, 35], gap="small")
+        few = len(view.trace.tokens) <= _ALIGNED
+        lead, beside = st.columns([65, 35], gap="small")
         with lead:
             _show_carried(view, question, found)
-        with methods:
+        with beside:
             where_from_methods.show_methods(view)
-        written, inside = st.columns([65, 35], gap="small")
+        written, inside = st.columns([65, 35], gap="small") if few else (lead, beside)
         with written:
             where_from_written.show_written(view)
         with inside:
