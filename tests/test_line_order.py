@@ -139,6 +139,7 @@ def test_a_turn_that_goes_on_after_a_pause_is_before_who_came_meanwhile():
     line.leave("bob 1")
     assert line.begun["cid 1"].wait(60)
     line.leave("cid 1")
+    wait_until(lambda: not line.line._busy)  # else whoever comes may wait for cid, and ann have the turn before bob
     for name in ("bob 2", "cid 2"):
         line.come(name)
     go_on.set()
