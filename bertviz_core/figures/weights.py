@@ -21,10 +21,8 @@ _BELOW, _RIGHT = 30, 44  # pixels below the rows, for the scale; beside them, fo
 _LETTER, _SLANT = 7.3, 0.72  # pixels of a letter; how much of it a slanted word needs in height
 _ACROSS, _APART = 330, 18  # pixels that the columns have at least; from one slanted word to the next
 _WRITTEN, _LEAST = 16, 0.005  # keys whose numbers have room in their cells; the smallest that is written there
-_GHOST, _SEEN = (
-    (0.92, 0.26),
-    0.02,
-)  # parts of a cell's width and height; of its scale: what is seen
+_GHOST = 0.92, 0.26  # parts of a cell's width and height
+_SEEN = 0.02  # of the scale: a difference between two colours that can be seen
 _DOWN = 14  # pixels from one row's word to the next
 _BESIDE = 16  # pixels beside a square, for half of the scale's last number
 NAMED = 24  # tokens at most whose columns are named: of more the cells are square, and some rows have their word

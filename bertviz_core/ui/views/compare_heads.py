@@ -78,7 +78,7 @@ def _draw(view: View, both: Both, found: Found[np.ndarray]) -> None:
             st.html(_render_maps(view, heads, drawn))
         alike = ""
         if found.value is not None and found.over and moved < _SHOWN:
-            alike = f"{write_count(len(order) - moved, 'other head')} alike in both passes." if moved else _NONE
+            alike = f"Alike in both passes: {write_count(len(order) - moved, 'other head')}." if moved else _NONE
         told = tell_progress(found, "the layers read") or f"{alike} {_tell_missing(both)}".strip()
         if told:
             st.caption(told)

@@ -31,7 +31,8 @@ WORDS, LOGIT, PROBABILITY = OF_WORDS = ("two words", "logit", "probability")
 UNNAMED = ("first pass", "second pass")  # the passes, where no one word tells them apart
 DIRECTION, MEASURE = Key("direction", RESTORE), Key("measure", "")
 WORD, INSTEAD = Key("patch-word", ""), Key("patch-instead", "")
-_PLAIN_SIGNS = " -.,'!?:;()/*+=@\"“”‘’…"  # of words, that formulas write as they are
+_PLAIN_SIGNS = " -.,'!?:;()/*+=@“”‘’…"  # of words, that formulas write as they are
+_OTHERWISE = {"#": r"\#", '"': "”"}  # and those that they write so
 _OFFERED = 8  # words of each pass
 _FEWEST = 2  # words, as one is compared with another
 LIKELY = 0.01  # a word that neither pass finds so probable is not chosen by the rule
@@ -267,10 +268,8 @@ def write_measure(both: Both) -> str:
 
 
 def _tex(word: str) -> str:
-    """A word inside of \\text: without what LaTeX or HTML reads, but for the sign before a word's later pieces."""
-    return "".join(
-        rf"\{sign}" if sign == "#" else sign if sign.isalnum() or sign in _PLAIN_SIGNS else "·" for sign in word
-    )
+    """A word inside of \\text: without what LaTeX or HTML reads."""
+    return "".join(sign if sign.isalnum() or sign in _PLAIN_SIGNS else _OTHERWISE.get(sign, "·") for sign in word)
 
 
 def read_values(both: Both) -> tuple[float, float]:
