@@ -76,9 +76,9 @@ def _draw(view: View, both: Both, found: Found[np.ndarray]) -> None:
             _show_bars(view, heads, order, _find_end(drawn))
         with maps:
             st.html(_render_maps(view, heads, drawn))
-        alike = ""
-        if found.value is not None and found.over and moved < _SHOWN:
-            alike = f"Alike in both passes: {write_count(len(order) - moved, 'other head')}." if moved else _NONE
+        alike, rest = "", len(order) - moved
+        if found.value is not None and found.over and rest and moved < _SHOWN:
+            alike = f"Alike in both passes: {write_count(rest, 'other head')}." if moved else _NONE
         told = tell_progress(found, "the layers read") or f"{alike} {_tell_missing(both)}".strip()
         if told:
             st.caption(told)
