@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import functools
 import http.server
+import re
 import sys
 import tempfile
 import threading
@@ -66,6 +67,8 @@ STILL = expand(f"""() => {{
     return app?.matches(':--at-rest') && !moves && document.querySelector('h1, [role="alert"]')
         && performance.now() - Math.max(window.drawnAt, window.since) > {STILL_MS} + 2 * (window.latency ?? 0);
 }}""")
+# How a number came into the drawer, which no link says.
+HOW_IT_CAME = re.compile(r"Moved along to layer \d+(, head \d+)?")
 # What the browser says when there is no network, or no server.
 UNREACHABLE = ("ERR_", "WebSocket", "server is not responding", "Failed to fetch", "not connected", "disconnected")
 
@@ -122,7 +125,7 @@ def describe(app: App) -> list[str]:
         app.page.url.partition("?")[0],
         *app.chosen(),
         app.explained,
-        *(word for word in app.shown().split() if "expand_" not in word),
+        *(word for word in HOW_IT_CAME.sub("From the page", app.shown()).split() if "expand_" not in word),
     ]
 
 

@@ -18,9 +18,8 @@ notebook_cells.choose_printed(view, printed)
 tensor, itself = (st.container(), None) if found else st.columns([3, 2], gap="small")
 with tensor:
     notebook.show_tensor(view, printed, found)
-    notebook_cells.show_page(printed)
     if not found:
-        notebook.show_status(view, found)
+        notebook.show_status(view, printed, found)
 if itself:
     with itself:
         notebook.show_itself(view)
@@ -29,7 +28,7 @@ if found:
     with table:
         notebook.show_summary(view, found)
     with status:
-        notebook.show_status(view, found)
+        notebook.show_status(view, printed, found)
         notebook.explain_verdicts()
     with fold("itself", "**The notebook against itself** · what it prints twice") as opened:
         if opened:

@@ -174,17 +174,17 @@ def draw_word_rises(
     """The probability of each word when it alone is hidden, over the steps; some bold and named at the right.
 
     steps: at which they were asked for, shape (asked,); shares: shape (asked, word), 0 to 1; taken: how many steps are
-    taken, where others are known beforehand: before the first one all is grey, or dashed; means: over the last times
+    taken, where others are known beforehand: before the first one the bold ones are dashed; means: over the last times
     that the words were asked for, of the shape of shares, where their own lines go up and down too often to be
-    followed: these are drawn in their place.
+    followed: these are drawn in their place, and over them, thin, the bold words' own, each to the dot at its end.
     """
     ahead, smooth = _is_ahead(taken), means is not None
     inks = {i: colors.kinds[kind] for i, kind in zip(bold, cycle(_INKS), strict=False)}
-    own = inks if smooth or not ahead else dict.fromkeys(inks, colors.faint)
-    drawn, dash = shares if means is None else means, _DASHES[smooth and ahead]
+    drawn, dash = shares if means is None else means, _DASHES[ahead]
     order = [*(i for i in range(len(words)) if i not in bold), *bold]
-    lines = [_draw_word(steps, drawn[:, i], words[i], own.get(i), colors, dash=dash, mean=smooth) for i in order]
+    lines = [_draw_word(steps, drawn[:, i], words[i], inks.get(i), colors, dash=dash, mean=smooth) for i in order]
     if smooth and len(steps):
+        lines += [_draw_own(steps, shares[:, i], ink) for i, ink in inks.items()]
         lines.append(_draw_ends(int(steps[-1]), shares[-1, list(bold)], list(inks.values())))
     top = min(1.02, 1.08 * float(shares.max(initial=0.05)))
     last = taken if taken is not None else int(steps[-1]) if len(steps) else 0
@@ -197,9 +197,9 @@ def draw_word_rises(
         top=12,
         shapes=[
             *_mark_ahead(last, total, colors),
-            *(_lead_to_name((float(steps[-1]), float(shares[-1, i])), ends[i], total, own[i]) for i in ends),
+            *(_lead_to_name((float(steps[-1]), float(shares[-1, i])), ends[i], total, inks[i]) for i in ends),
         ],
-        annotations=[_name_word(words[i], float(shares[-1, i]), ends[i], own[i]) for i in ends],
+        annotations=[_name_word(words[i], float(shares[-1, i]), ends[i], inks[i]) for i in ends],
         xaxis=set_axis(colors, "step", range=[-0.02 * total, total * _BEYOND], nticks=4, tickangle=0),
         yaxis=set_axis(colors, "P", grid=True, range=[0, top], tickformat=".0%"),
     )
@@ -222,6 +222,20 @@ def _draw_word(
         "opacity": 1.0 if ink else 0.35,
         "name": word,
         "hovertemplate": Rich(f"{escape(word)} {when} step %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>"),
+    }
+
+
+def _draw_own(steps: np.ndarray, shares: np.ndarray, ink: str) -> Spec:
+    """A bold word's own line beside its mean."""
+    line = {"color": ink, "width": 1}
+    return {
+        "type": "scatter",
+        "x": pack(steps),
+        "y": pack(shares),
+        "mode": "lines",
+        "line": line,
+        "opacity": 0.45,
+        "hoverinfo": "skip",
     }
 
 

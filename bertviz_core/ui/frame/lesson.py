@@ -242,11 +242,12 @@ def is_covered(what: str) -> bool:
     return any(part in what for part in covers if part not in _SPECIAL)
 
 
-def show_cover(of: str = "") -> None:
-    """What is seen of a part until the answer. of: the addresses that its card names."""
+def show_cover(of: str = "", given: str = "") -> None:
+    """What is seen of a part until the answer. of: the addresses that its card names; given: what is asked about."""
     sitting = read_open()
     until = "during the quiz" if sitting and sitting.lesson.quiz else "until you answer"
-    st.html(f'<div class="bv-cover" role="note" data-of="{escape(of)}">Covered {until}</div>')
+    told = f"<p>{escape(given)}</p>" if given else ""
+    st.html(f'<div class="bv-cover" role="note" data-of="{escape(of)}">{told}Covered {until}</div>')
 
 
 KEPT = '<div class="bv-kept" role="note">Explained here once you have answered</div>'  # where the drawer will stand

@@ -101,7 +101,7 @@ def _run(show_drawer: Callable[[View], None]) -> None:
         open_lesson(view, info.name)
         with get_line().costly() if _is_costly(info, view) else nullcontext():
             with kept_usable(view.trace):
-                _run_page(info, page)  # before the rest of the frame: what is sent first is drawn first
+                _run_page(info, page, view)  # before the rest of the frame: what is sent first is drawn first
             _fill_bar(bar, info, view, asked)
             with frame:
                 show_map(info)
@@ -115,12 +115,12 @@ def _run(show_drawer: Callable[[View], None]) -> None:
     url.publish()
 
 
-def _run_page(info: site.PageInfo, page: StreamlitPage) -> None:
+def _run_page(info: site.PageInfo, page: StreamlitPage, view: View) -> None:
     """The page; what a lesson asks about stays covered until it is answered."""
     if is_covered("page"):
         url.keep_unread()
         st.title(info.title, anchor=False)
-        show_cover()
+        show_cover(given=" / ".join(filter(None, (view.text, view.pair))))
     else:
         page.run()
 

@@ -177,5 +177,4 @@ def render_step(view: View, step: Step) -> str:
 
 def _write_ends(end: float, *, cut: bool, signed: bool) -> str:
     """Where a strip's colours are full. cut: some of the row's numbers lie beyond; signed: some lie below 0."""
-    below, above = ("≤ ", "≥ ") if cut else ("", "")
-    return f"{below}{format_short(-end)} … {above}{format_short(end)}" if signed else f"0 … {above}{format_short(end)}"
+    return f"{'±' if signed else '0 … '}{format_short(end)}{' and more' if cut else ''}"

@@ -129,8 +129,11 @@ def _show_role(view: View) -> None:
 
 def _show_profile(view: View) -> None:
     all_heads = read_heads(view.trace)
-    st.html(render_profile(view, all_heads))
-    show_note(write_profile(all_heads.of(view.chosen.layer, view.chosen.head), all_heads.tokens))
+    at = (view.chosen.layer, view.chosen.head)
+    numbers, ghost = all_heads.of(*at), read_ghost(view, _find_weights(view))
+    before = read_heads(view.ghost).of(*at) if view.ghost is not None and ghost is not None else None
+    st.html(render_profile(numbers, before))
+    show_note(f"{tell_ghosts(ghost)}{write_profile(numbers, all_heads.tokens)}")
 
 
 def _show_one(view: View) -> None:

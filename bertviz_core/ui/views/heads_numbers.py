@@ -48,13 +48,15 @@ _STATISTIC = Key("statistic", next(iter(STATISTICS)))
 _ROWS_OF = Key("rows", LAYER)
 
 
-def render_profile(view: View, all_heads: Summary) -> str:
-    """The chosen head's mean weights as HTML, each with the mark from which it is a role."""
-    numbers = all_heads.of(view.chosen.layer, view.chosen.head)
+def render_profile(numbers: Mapping[str, float], before: Mapping[str, float] | None) -> str:
+    """A head's mean weights as HTML, each with the mark from which it is a role.
+
+    before: those that it had before a change that reaches it, which are drawn thin below.
+    """
     roles = find_roles(numbers)
     shares = [s for s in STATISTICS.values() if s.unit == SHARE and s is not EVENNESS]
     absent = ", ".join(s.short for s in shares if np.isnan(numbers[s.name]))
-    rows = "".join(_render_share(s, numbers, roles) for s in shares if not np.isnan(numbers[s.name]))
+    rows = "".join(_render_share(s, numbers, before, roles) for s in shares if not np.isnan(numbers[s.name]))
     return f'<div class="bv-profile"><div class="bv-answer">{rows}</div></div>' + (
         f'<p class="bv-faint">Not here: {escape(absent)}.</p>' if absent else ""
     )
@@ -72,14 +74,18 @@ def write_rule(view: View, all_heads: Summary) -> str:
     return _color(view, best)
 
 
-def _render_share(statistic: Statistic, numbers: Mapping[str, float], roles: list[Role]) -> str:
-    """One mean weight as a bar from 0 to 1, marked where its role begins."""
+def _render_share(
+    statistic: Statistic, numbers: Mapping[str, float], before: Mapping[str, float] | None, roles: list[Role]
+) -> str:
+    """One mean weight as a bar from 0 to 1, marked where its role begins; before: those of the pass before a change."""
     share = numbers[statistic.name]
     above = next((role.above for role in ROLES if role.statistic is statistic), 1.0)
     strong = ' class="bv-strong"' if any(role.statistic is statistic for role in roles) else ""
+    was = before[statistic.name] if before else np.nan
+    ghost = "" if np.isnan(was) else f'<u style="--part:{was:.2%}"></u>'
     return (
         f"<span{strong}>{escape(statistic.short)}</span><span{strong}>{format_percent(share)}</span>"
-        f'<i{strong} style="--part:{share:.2%};--mark:{above:.0%}"></i>'
+        f'<i{strong} style="--part:{share:.2%};--mark:{above:.0%}">{ghost}</i>'
     )
 
 

@@ -32,7 +32,7 @@ from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.printed_grid import KEY, render_grid
 from bertviz_core.ui.panels.tables import Column, render_table
-from bertviz_core.ui.views.notebook_cells import write_program
+from bertviz_core.ui.views.notebook_cells import show_page, write_program
 from bertviz_core.ui.views.notebook_facts import count_same
 
 NOTEBOOK = "notebook (001)"
@@ -73,10 +73,14 @@ def compare_all(view: View) -> dict[str, Comparison]:
     return {printed.cell: notebook.compare_printed(trace, printed) for printed in TENSORS if printed.address in trace}
 
 
-def show_status(view: View, found: dict[str, Comparison]) -> None:
-    """How the numbers came out where they can be compared; else what can be told without, and what to load."""
+def show_status(view: View, printed: PrintedTensor, found: dict[str, Comparison]) -> None:
+    """How the numbers came out where they can be compared; else what can be told without, and what to load.
+
+    printed: whose page here is a link away.
+    """
     if found:
         _show_result(found)
+        show_page(printed)
         return
     base, sentence = notebook.is_base(view.trace.model.config), notebook.is_sentence(view.trace)
     model = "" if base else f"the model {MODEL}"
@@ -89,6 +93,7 @@ def show_status(view: View, found: dict[str, Comparison]) -> None:
         with load:
             st.caption(f"To compare all {_NUMBERS} with ours, this page needs {needs}.")
             _show_buttons(base, sentence)
+            show_page(printed)
 
 
 def _render_checks(view: View) -> str:

@@ -194,8 +194,9 @@ def _show_algorithm(view: View, run: Run) -> None:
     with open_card(view, QUERY, "E-Training", "document 002", name="training-lines"):
         show_numbers(run.live)
         st.html(render_lines(_write_numbers(run), _find_line(run)))
-        _show_controls(run)
-        st.progress(len(run.records) / run.training.steps_total, _say_progress(run))
+        with st.container(key="training-steering"):
+            _show_controls(run)
+            st.progress(len(run.records) / run.training.steps_total, _say_progress(run))
         refused = take_refusal() or run.ticket.error
         if refused:
             st.error(escape_markdown(refused), icon=":material/error:")

@@ -25,7 +25,7 @@ _LOSS = r"J(\theta) = -\sum_j \log P(\theta)_{x_j, j} \llbracket \hat{x}_j = \ma
 _IS_AHEAD = "Grey is still to come: worked out beforehand, it will be the same."
 _SIDES = (9, 11)  # the names of words stand at the right
 _BOLD = 3  # words that stand out
-_MEANS_ARE = f" A line is the mean of up to {OVER} passes, a dot the last."
+_MEANS_ARE = f" A line is the mean of up to {OVER} passes, a thin one each pass, a dot the last."
 _BOLD_IS = " Bold: the words that rose most, without signs."
 
 

@@ -30,6 +30,7 @@ def show_before_and_now(view: View, run: Run, progress: str = "") -> None:
     with open_card(view, PREDICTION, heading, "one word hidden", name="training-words"):
         if progress:
             st.caption(progress)
+            st.html(f'<div class="bv-places bv-blank" aria-hidden="true">{_render_blank() * _WORDS}</div>')
             return
         _, shares, words = read_words(run)
         chosen = choose_risen(shares, words, _WORDS) or [0]
@@ -63,6 +64,12 @@ def render_choices(tokens: Sequence[str], token: int, ranked: Mapping[str, Ranke
         for name, best in ranked.items()
     )
     return f'<div><div class="bv-hiding">{place}</div><div class="bv-choices">{columns}</div></div>'
+
+
+def _render_blank() -> str:
+    """The room that a word's predictions will take."""
+    column = f"<div><small>&nbsp;</small>{'<p><span>word</span><span>10 %</span></p>' * RANKED}</div>"
+    return f'<div><div class="bv-hiding"><i>a hidden word among others</i></div><div class="bv-choices">{column * 2}</div></div>'
 
 
 def _render_word(word: str, share: float, right: str) -> str:

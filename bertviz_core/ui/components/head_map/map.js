@@ -222,7 +222,8 @@ export function makeTints(scale) {
 // Where it stands in the map, and in a narrow one, in which a layer has several lines.
 /** @param {HTMLElement} one @param {number} layer @param {number} head @param {number} lines */
 function place(one, layer, head, lines) {
-  const at = { layer, head, line: layer * lines + Math.floor(head / SHORT), place: head % SHORT };
+  const begun = Number(layer > 0 && head < SHORT); // the first line of a layer below another one
+  const at = { layer, head, line: layer * lines + Math.floor(head / SHORT), place: head % SHORT, begun };
   for (const [name, value] of Object.entries(at)) one.style.setProperty(`--${name}`, String(value));
   return one;
 }
