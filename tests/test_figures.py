@@ -96,6 +96,7 @@ CASES = {
     "draw_carried": {
         "known": lambda c: draw_carried(CARRIED, c),
         "nothing known, zeros": lambda c: draw_carried(replace(CARRIED, rows=UNKNOWN, chosen=0), c),
+        "another before": lambda c: draw_carried(replace(CARRIED, before=[1.0, 0.5, -4.0]), c),
     },
     "draw_written": {
         "two layers": lambda c: draw_written(SIGNED.reshape(2, -1), "a[x={x},y={y}]", c),

@@ -5,14 +5,17 @@ import re
 import numpy as np
 import pytest
 
+from bertviz_core.analysis.attribution import Question
 from bertviz_core.figures.palette import LIGHT, PALETTES
 from bertviz_core.figures.tints import tint_cell
+from bertviz_core.figures.triangle import draw_triangle
 from bertviz_core.formula.address import parse
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.frame.view import AFTER, BEFORE, DIFFERENCE
 from bertviz_core.ui.panels.passes import read_ghost, tell_ghosts
-from bertviz_core.ui.views import attention, attention_output_taken, attention_worked
+from bertviz_core.ui.views import add_norm_sums, attention, attention_output_taken, attention_worked, where_from_carried
 from bertviz_core.ui.views.attention_output_bringing import read_bringing
+from bertviz_core.ui.walk.what_if_cell import describe_worked_out
 from tests.canvas import look
 
 COLORS = PALETTES[LIGHT]
@@ -72,3 +75,37 @@ def test_what_was_taken_lies_below_what_is(rome, zeroed):
     np.testing.assert_allclose(ends["x3"], was.taken[5], rtol=1e-6)
     assert ends["x2"] == [] != ends["x4"]  # the lengths of values are what they were
     assert chart.layout["xaxis3"]["range"][1] == pytest.approx(was.taken[5].max())
+
+
+def test_the_triangle_before_is_dashed(rome, zeroed, monkeypatch):
+    """Of lengths and an angle worked out anew: the sum of the two sides before ends where the dashes turn back."""
+    monkeypatch.setattr(add_norm_sums, "read_where", lambda: "attention.output")
+    seen = view(rome, zeroed)
+    before = add_norm_sums._measure_triangle(seen, seen.ghost)
+    received, added = "encoder.layer.4.output.LayerNorm", "encoder.layer.5.attention.output.dense"
+    one, two = (rome[name][8].astype(float) for name in (received, added))
+    outline = draw_triangle(*add_norm_sums._measure_triangle(seen, zeroed), COLORS, ("", "", ""), (), before).traces[0]
+    assert outline["x"][1] == pytest.approx(np.linalg.norm(one), rel=1e-5)
+    assert np.hypot(outline["x"][2], outline["y"][2]) == pytest.approx(np.linalg.norm(one + two), rel=1e-5)
+
+
+def test_parts_before_lie_end_to_end_and_reach_the_number_before(rome, zeroed):
+    seen = view(rome, zeroed)
+    question = Question(parse("cls.predictions.decoder[token=8,vocab=2111]"))
+    before = where_from_carried._list_before(seen, question, range(12))
+    assert sum(before) == pytest.approx(float(rome[question.target]), abs=1e-4)
+    assert where_from_carried._list_before(seen.unchanged, question, range(12)) == []
+
+
+@pytest.mark.parametrize(
+    ("where", "told"),
+    [
+        ("encoder.layer.5.attention.output.residual.angle[token=8]", r"before \d+\.\d\d°, after \d+\.\d\d°"),
+        ("encoder.layer.0.attention.output.residual.angle[token=8]", ""),  # the change does not reach it
+        ("encoder.layer.5.attention.self.probs.entropy[head=5,query=8]", ""),  # no entropy after it
+        ("encoder.layer.5.output[token=8,hidden=0]", ""),  # which a step computes
+    ],
+)
+def test_a_number_that_no_step_computes_has_its_before_in_the_drawer(rome, zeroed, where, told):
+    assert re.fullmatch(told, describe_worked_out(view(rome, zeroed), parse(where)))
+    assert describe_worked_out(view(rome, rome), parse(where)) == ""

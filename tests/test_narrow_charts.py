@@ -47,4 +47,13 @@ def test_blocks_show_the_components_around_the_one_that_is_worked_out():
         assert layout[f"xaxis{i + 1 if i else ''}.range"] == [21.5, 31.5]
         names = [texts[5 * i + k]["text"] for k in range(3)]
         assert kind.capitalize() in names[0] and names[1:] == ["0", "31"]
-        assert [layout[f"annotations[{5 * i + k}].text"] for k in (1, 2)] == ["22", "31 of 32"]
+        assert [layout[f"annotations[{5 * i + k}].text"] for k in (1, 2)] == ["22–31 of 32", ""]
+
+
+@pytest.mark.parametrize(("rows", "chosen", "named"), [(12, 5, range(12)), (38, 33, range(1, 38, 2))])
+def test_of_many_rows_every_second_one_is_named_and_the_chosen_one(rows, chosen, named):
+    words = [f"word {i}" for i in range(rows)]
+    block = Block("Query", "query", np.zeros((rows, 4)), "")
+    axis = draw_blocks([block], words, 10, PALETTES[LIGHT], end=1.0, at=(10 + chosen, "query", 0)).layout["yaxis"]
+    assert axis["tickvals"] == [10 + i for i in named] and axis["ticktext"] == [words[i] for i in named]
+    assert 10 + chosen in axis["tickvals"]

@@ -38,6 +38,7 @@ FUNCTION, LENGTHS = (LINE, LINE**2), np.array([1.0, 0.25, 0.0, 4.0, 2.0, 3.0])
 VECTORS = {
     "draw_triangle": {
         "at an angle": lambda c: draw_triangle(3.0, 4.0, 5.0, 90.0, c, (INK, INK, INK)),
+        "another before": lambda c: draw_triangle(3.0, 4.0, 5.0, 90.0, c, (INK, INK, INK), (), (3.0, 3.0, 0.0, 180.0)),
         "nothing added": lambda c: draw_triangle(3.0, 0.0, 3.0, float("nan"), c, (INK, INK, INK)),
     },
     "draw_aligned": {"two": lambda c: draw_aligned(STRIPS, 1, c)},

@@ -15,7 +15,6 @@ from bertviz_core.figures.base import (
     give_way,
     make_chart,
     make_outline,
-    name_ticks,
     pack,
     set_axis,
     set_font,
@@ -26,7 +25,8 @@ from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich, bold, escape
 from bertviz_core.formula.numbers import format_number
 
-_ROW, _SMALL, _MANY = 16, 14, 16  # pixels of a row, and of one where there are more rows than the last
+_ROWS = {16: 16, 24: 14, 10**6: 9}  # pixels of a row, up to that many rows
+_NAMES = 24  # of rows, at most, that are printed
 _GAP = 0.035  # between two blocks, of the width
 _TOP, _BOTTOM = 26, 47
 _FEW = 10  # components of a block that a phone has room for
@@ -61,13 +61,12 @@ def draw_blocks(
     """
     width = (1 - _GAP * (len(blocks) - 1)) / len(blocks)
     lefts = [i * (width + _GAP) for i in range(len(blocks))]
-    height = len(words) * (_ROW if len(words) <= _MANY else _SMALL)
+    height = len(words) * next(size for most, size in _ROWS.items() if len(words) <= most)
     axes: dict[str, Any] = {
         f"xaxis{i + 1 if i else ''}": set_axis(colors, domain=[left, left + width], anchor="y", showticklabels=False)
         for i, left in enumerate(lefts)
     }
-    rows = set_axis(colors, autorange="reversed", **name_ticks(words))
-    rows["tickvals"] = [start + i for i in rows["tickvals"]]
+    rows = set_axis(colors, autorange="reversed", **_name_rows(words, at[0] - start, start))
     return make_chart(
         [_make_block(block, i, start, (lefts[i], width), end, colors) for i, block in enumerate(blocks)],
         _TOP + height + _BOTTOM,
@@ -87,6 +86,13 @@ def draw_blocks(
     )
 
 
+def _name_rows(words: Sequence[str], chosen: int, start: int) -> Spec:
+    """Every row's word, or every second one's and so on where rows are many, the chosen one's among them."""
+    every = -(-len(words) // _NAMES) or 1
+    shown = range(chosen % every, len(words), every)
+    return {"tickmode": "array", "tickvals": [start + i for i in shown], "ticktext": [words[i] for i in shown]}
+
+
 def _show_few(blocks: int, component: int, width: int) -> Spec:
     """On a phone: of each block the components around one, wide enough to be touched. Each has five texts: its name,
     which gives way to the formulas above, both ends of what is drawn, and those of the colour bar."""
@@ -96,8 +102,10 @@ def _show_few(blocks: int, component: int, width: int) -> Spec:
     for i in range(blocks):
         layout[f"xaxis{i + 1 if i else ''}.range"] = [first - 0.5, last + 0.5]
         layout[f"annotations[{5 * i}].yshift"] = 0
-        layout[f"annotations[{5 * i + 1}].text"] = str(first)
-        layout[f"annotations[{5 * i + 2}].text"] = str(last) if len(shown) == width else f"{last} of {width}"
+        if len(shown) == width:
+            continue
+        layout[f"annotations[{5 * i + 1}].text"] = f"{first}–{last} of {width}"
+        layout[f"annotations[{5 * i + 2}].text"] = ""
     return layout
 
 

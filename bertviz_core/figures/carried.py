@@ -25,6 +25,7 @@ from bertviz_core.figures.tints import mix
 from bertviz_core.formula.numbers import format_short
 
 ROW = 17  # pixels
+_THIN = 0.16  # of a row: a bar of the pass before a change
 _TOP = 24
 _LIGHTER = 0.2  # than the total, its parts
 _CARRIED, _NUMBERS, _HIDDEN = (0.0, 0.48), 0.67, (0.73, 0.99)  # of the width: bars, where their numbers end, rings
@@ -50,7 +51,8 @@ class Row:
 class Carried:
     """Rows of parts, that of the biases last; total: what they add up to, and the number that is hidden from, as it is.
 
-    heads: what the two columns are, behind their names; chosen: the row whose number is explained, if any.
+    heads: what the two columns are, behind their names; chosen: the row whose number is explained, if any; before: the
+    rows' parts in the pass before a change, which are drawn thin below.
     """
 
     rows: Sequence[Row]
@@ -58,6 +60,7 @@ class Carried:
     heads: tuple[str, str]
     color: str
     chosen: int | None = None
+    before: Sequence[float] = ()
 
 
 def draw_carried(shown: Carried, colors: Palette) -> Chart:
@@ -66,7 +69,8 @@ def draw_carried(shown: Carried, colors: Palette) -> Chart:
     Parts add up and are bars; what hiding leaves does not, so it has another form.
     """
     every, parts = [*shown.rows, shown.total], np.array([row.part for row in shown.rows])
-    ends = np.cumsum(parts)
+    ends, ghosts = np.cumsum(parts), np.array([*shown.before, sum(shown.before)][: len(every)])
+    reached = np.cumsum(ghosts[:-1])
     left = np.array([row.left for row in every])
     longest = max(len(row.written or row.note) for row in every)
     count = len(shown.rows)
@@ -74,6 +78,7 @@ def draw_carried(shown: Carried, colors: Palette) -> Chart:
         [
             _lead_on(ends, colors),
             _draw_bars(every, np.append(ends - parts, 0.0), shown.color, colors),
+            *([_draw_before(ghosts, np.append(reached - ghosts[:-1], 0.0), colors)] if shown.before else []),
             _draw_way(left, colors),
             _draw_rings(shown, colors),
         ],
@@ -83,6 +88,7 @@ def draw_carried(shown: Carried, colors: Palette) -> Chart:
         bottom=6,
         right=round(LETTER * longest) + 6,
         bargap=0.4,
+        barmode="overlay",
         shapes=_draw_lines(shown, colors),
         annotations=[*_write_heads(shown, colors), *_write_numbers(every, round(LETTER * longest) + 4, colors)],
         yaxis={
@@ -90,7 +96,12 @@ def draw_carried(shown: Carried, colors: Palette) -> Chart:
             "autorange": False,
             "range": [count + 0.5, -0.5],
         },
-        xaxis=set_axis(colors, domain=list(_CARRIED), showticklabels=False, range=_find_ends(np.append(ends, 0.0))),
+        xaxis=set_axis(
+            colors,
+            domain=list(_CARRIED),
+            showticklabels=False,
+            range=_find_ends(np.concatenate([ends, reached, [0.0]])),
+        ),
         xaxis2=set_axis(
             colors, domain=list(_HIDDEN), anchor="y", showticklabels=False, range=_find_ends(left[np.isfinite(left)])
         ),
@@ -120,6 +131,23 @@ def _draw_bars(rows: Sequence[Row], starts: np.ndarray, color: str, colors: Pale
             "pattern": {"shape": [*[""] * (len(rows) - 2), "/", ""], "bgcolor": colors.surface, "size": 5},
         },
         "text": [format_short(x) for x in lengths],
+        "textposition": "none",
+    }
+
+
+def _draw_before(parts: np.ndarray, starts: np.ndarray, colors: Palette) -> Spec:
+    """A thin bar a row, below the row's own."""
+    return {
+        "type": "bar",
+        "x": pack(parts),
+        "base": pack(starts).tolist(),
+        "y": list(range(len(parts))),
+        "orientation": "h",
+        "width": _THIN,
+        "offset": 0.5 - _THIN,
+        "marker": {"color": colors.faint},
+        "hovertemplate": Rich("before<br><b>%{text}</b><extra></extra>"),
+        "text": [format_short(x) for x in parts.tolist()],
         "textposition": "none",
     }
 

@@ -27,21 +27,23 @@ def draw_triangle(
     colors: Palette,
     inks: tuple[str, str, str],
     cells: Sequence[str] = (),
+    before: tuple[float, float, float, float] | None = None,
 ) -> Chart:
     """Two vectors added, true to length and angle: the skip lies flat, what is added leads from its tip to the sum's.
 
     Below it a line from the shortest that such a sum can be to the longest, with a mark where this one is.
 
     angle: between the two, in degrees; NaN where one of them has no length. inks: of skip, added and sum; cells: the
-    addresses of their lengths, each offered by a dot on its side, "" where there is none.
+    addresses of their lengths, each offered by a dot on its side, "" where there is none; before: skip, added, total
+    and angle in the pass before a change, a dashed outline.
     """
-    turn = math.radians(angle) if math.isfinite(angle) else 0.0
-    tip = (skip + added * math.cos(turn), added * math.sin(turn))
+    turn, tip = _find_tip(skip, added, angle)
     ways = (((0.0, 0.0), (skip, 0.0)), ((skip, 0.0), tip), ((0.0, 0.0), tip))
     body = "M 0,0 L {:.4f},0 L {:.4f},{:.4f} Z".format(skip, *tip)
     marks, named, axes = _draw_reach(skip, added, total, inks[2], colors)
     return make_chart(
         [
+            *([_draw_before(*before, colors)] if before else []),
             *_draw_sides(ways, (skip, added, total), inks),
             *_draw_angle(skip, added, turn, colors),
             *marks,
@@ -59,6 +61,26 @@ def draw_triangle(
         yaxis=set_axis(colors, visible=False, scaleanchor="x", domain=[0.3 if marks else 0.0, 1]),
         **axes,
     )
+
+
+def _find_tip(skip: float, added: float, angle: float) -> tuple[float, tuple[float, float]]:
+    """The angle in radians, 0 where there is none; and where the sum ends if the skip lies flat."""
+    turn = math.radians(angle) if math.isfinite(angle) else 0.0
+    return turn, (skip + added * math.cos(turn), added * math.sin(turn))
+
+
+def _draw_before(skip: float, added: float, total: float, angle: float, colors: Palette) -> Spec:
+    _, (x, y) = _find_tip(skip, added, angle)
+    told = f"was {format_number(skip)}, added {format_number(added)}, sum {format_number(total)}"
+    return {
+        "type": "scatter",
+        "x": [0.0, skip, x, 0.0],
+        "y": [0.0, 0.0, y, 0.0],
+        "mode": "lines",
+        "name": "before",
+        "line": {"color": colors.faint, "width": 1.5, "dash": "dash"},
+        "hovertemplate": Rich(f"before<br>{told}<extra></extra>"),
+    }
 
 
 def _draw_sides(ways: Sequence[_Way], lengths: Sequence[float], inks: Sequence[str]) -> list[Spec]:

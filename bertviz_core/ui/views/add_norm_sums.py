@@ -20,6 +20,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_degrees, format_short, write_column
 from bertviz_core.formula.steps import NORM, RESIDUAL, Step
 from bertviz_core.formula.texts import name_token
+from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.selectors import read_css
 from bertviz_core.ui.frame import state, style, url
 from bertviz_core.ui.frame.keys import WHERE
@@ -39,6 +40,7 @@ from bertviz_core.ui.panels.worked import LENGTH
 from bertviz_core.ui.walk.worked_lengths import find_length
 from bertviz_core.ui.walk.worked_out import find_angle
 
+_DASHED = "Dashed: before. "
 _MODULES = {name: module for module, name in SUBLAYERS.items()}  # as the URL has them
 _KINDS = {ATTENTION: "attention"}  # the other one is the feed-forward network's
 _ROW = 22  # pixels of a row
@@ -97,7 +99,7 @@ def _offer_number(view: View) -> None:
     if is_covered("headline"):
         return
     module, token = Address.in_layer(view.chosen.layer, read_where()), view.chosen.token
-    if adds_input(view.trace, module) and math.isfinite(_measure_triangle(view)[-1]):
+    if adds_input(view.trace, module) and math.isfinite(_measure_triangle(view, view.trace)[-1]):
         offer_number(find_angle(module.enter("residual").fix(token=token)))
     else:
         offer_number(find_length(module.enter("dense").fix(token=token)))
@@ -166,9 +168,9 @@ def _list_inks(view: View, where: str) -> tuple[Ink, Ink, Ink]:
     return ink(NORM), ink(_KINDS.get(where, "ffn")), ink(RESIDUAL)
 
 
-def _measure_triangle(view: View) -> tuple[float, float, float, float]:
+def _measure_triangle(view: View, trace: Trace) -> tuple[float, float, float, float]:
     """The lengths of what the chosen token was, of what is added and of their sum; the angle between the first two."""
-    sums, token = measure_sums(view.trace, view.chosen.layer, read_where()), view.chosen.token
+    sums, token = measure_sums(trace, view.chosen.layer, read_where()), view.chosen.token
     return float(sums.was[token]), float(sums.added[token]), float(sums.total[token]), float(sums.angles[token])
 
 
@@ -184,13 +186,16 @@ def _show_triangle(view: View) -> None:
     with open_card(view, RESIDUAL, heading, residual, name="triangle"):
         was, added, total = (ink.text for ink in _list_inks(view, read_where()))
         inks, cells = (was, added, total), _find_cells(view, view.chosen.token)[:-1]
+        drawn = [_measure_triangle(view, one.trace) for one in view.passes]
+        ghost = _measure_triangle(view, view.ghost) if view.ghost is not None else None
+        before = ghost if ghost and not np.array_equal(ghost, drawn[-1], equal_nan=True) else None
         show_passes_chart(
             view,
-            [draw_triangle(*_measure_triangle(one), view.colors, inks, cells) for one in view.passes],
+            [draw_triangle(*one, view.colors, inks, cells, before) for one in drawn],
             "triangle",
             f"The residual sum of {name_token(view.trace.tokens, view.chosen.token)} as a triangle",
         )
-        if note := f"{tell_words(view)}{tell_put(view, residual)}".strip():
+        if note := f"{_DASHED if before else ''}{tell_words(view)}{tell_put(view, residual)}".strip():
             st.caption(note)
 
 

@@ -37,7 +37,7 @@ from bertviz_core.ui.panels.put import tell_put, write_result
 from bertviz_core.ui.panels.said import tell_nowhere, tell_short, tell_token
 
 PROJECTIONS = ("query", "key", "value")
-ROWS = 32  # tokens in the blocks, at most
+ROWS = 48  # tokens in the blocks, at most
 _PRODUCT = ("x", "W", "x · W")  # its two factors, and itself
 _TERMS = 2_048  # products of one sum, at most, that are drawn
 _COMPONENT = Key("of_head", "")  # which component of the head is worked out

@@ -69,7 +69,8 @@ def render_choices(tokens: Sequence[str], token: int, ranked: Mapping[str, Ranke
 def _render_blank() -> str:
     """The room that a word's predictions will take."""
     column = f"<div><small>&nbsp;</small>{'<p><span>word</span><span>10 %</span></p>' * RANKED}</div>"
-    return f'<div><div class="bv-hiding"><i>a hidden word among others</i></div><div class="bv-choices">{column * 2}</div></div>'
+    place = '<div class="bv-hiding"><i>a hidden word among others</i></div>'
+    return f'<div>{place}<div class="bv-choices">{column * 2}</div></div>'
 
 
 def _render_word(word: str, share: float, right: str) -> str:

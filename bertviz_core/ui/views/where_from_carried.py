@@ -25,7 +25,7 @@ from bertviz_core.ui.frame.findings import Wanted, look_again, tell_progress
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.walked import read_explained
 from bertviz_core.ui.frame.words import show_note
-from bertviz_core.ui.panels.passes import show_passes_chart, tell_words
+from bertviz_core.ui.panels.passes import show_passes_chart, tell_ghosts, tell_words
 from bertviz_core.ui.panels.said import tell_nowhere, tell_short, tell_token
 from bertviz_core.ui.views.where_from_question import name_kind, read_question
 from bertviz_core.ui.walk.origin import ask_hidden, choose_rows, count_parts, find_origins_of, sum_up, tell_rest
@@ -38,17 +38,19 @@ _ALIKE, _PARTLY = 0.6, 0.3  # rank correlations from which on two orders are muc
 def draw_both(view: View, question: Question, found: Origins, hidden: Measured) -> None:
     """The picture as far as it is known, and what it says."""
     rows = choose_rows(found.parts.parts)
+    before = _list_before(view, question, rows)
     charts = [
-        draw_carried(_lay_out(one, question, rows, known), view.colors)
+        draw_carried(_lay_out(one, question, rows, known, before), view.colors)
         for one, known in zip(view.passes, [*_look_before(view, question), hidden], strict=True)
     ]
     alt = f"What each token carried to {name_whole(view.trace, question)}, and what it is without that token"
     show_passes_chart(view, charts, "carried", alt)
+    ghosts = tell_ghosts(np.array(before) if before else None)
     _tell_receipt(
         view,
         question,
         found.parts,
-        f"{tell_words(view)}{_tell_progress(view, question, found, hidden)}",
+        f"{ghosts}{tell_words(view)}{_tell_progress(view, question, found, hidden)}",
     )
 
 
@@ -63,12 +65,14 @@ def _look_before(view: View, question: Question) -> list[Measured]:
     return known
 
 
-def _lay_out(view: View, question: Question, shown: Sequence[int], hidden: Measured) -> Carried:
+def _lay_out(
+    view: View, question: Question, shown: Sequence[int], hidden: Measured, before: Sequence[float]
+) -> Carried:
     trace, found = view.trace, find_origins_of(view.trace, question)
     parts, names, whole = found.parts.parts, tell_tokens_apart(trace), str(find_part(question, SUM))
     rows = [_lay_row(view, question, i, names[i], float(parts[i]), hidden) for i in shown]
-    if len(shown) < len(parts):
-        rest = np.delete(parts, shown)
+    rest = np.delete(parts, shown)
+    if len(rest):
         rows.append(Row(write_count(len(rest), "other"), float(rest.sum()), whole))
     rows.append(Row(found.parts.rest, found.parts.biases, str(find_part(question, BIASES))))
     now = write_measure(trace, question, read_measure(trace, question))
@@ -82,7 +86,20 @@ def _lay_out(view: View, question: Question, shown: Sequence[int], hidden: Measu
         ),
         view.colors.kinds[PREDICTION],
         _find_chosen(rows),
+        before,
     )
+
+
+def _list_before(view: View, question: Question, shown: Sequence[int]) -> list[float]:
+    """The rows' parts in the pass before a change; none where another pass is shown, or that one has none."""
+    if view.ghost is None:
+        return []
+    try:
+        found = find_origins_of(view.ghost, question).parts
+    except InputError:
+        return []
+    rest = np.delete(found.parts, shown)
+    return [*found.parts[list(shown)].tolist(), *([float(rest.sum())] if len(rest) else []), found.biases]
 
 
 def _lay_row(view: View, question: Question, i: int, name: str, part: float, hidden: Measured) -> Row:

@@ -34,7 +34,7 @@ from bertviz_core.ui.walk.rendering import render_head, render_lines, render_tit
 from bertviz_core.ui.walk.table_file import write_table, write_told
 from bertviz_core.ui.walk.templates.choosing import explain_number
 from bertviz_core.ui.walk.way import is_cell, listen, render_crumbs
-from bertviz_core.ui.walk.what_if_cell import show_button
+from bertviz_core.ui.walk.what_if_cell import describe_worked_out, show_button
 from bertviz_core.ui.walk.worked_across import explain_across
 from bertviz_core.ui.walk.worked_number import UnfinishedError, WorkedOut
 from bertviz_core.ui.walk.worked_out import find_worked_out, name_worked_out
@@ -174,7 +174,7 @@ def _show_told(view: View, told: Told, way: tuple[Where, ...], own: bool) -> Non
     _show_address_menu(address)
     with st.container(key="drawer-body"):
         if isinstance(told, WorkedOut):
-            show_worked_out(view, told)
+            show_worked_out(view, told, describe_worked_out(view, way[-1]))
         else:
             _show_words(told)
     with st.container(horizontal=True, key="drawer-actions", gap=None):

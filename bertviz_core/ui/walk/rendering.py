@@ -76,12 +76,12 @@ def show_body(view: View, shown: Explained, card: Card) -> None:
     _show_card(view, kind, card, _render_line(view, shown, card) + _render_change(view, why), _render_end(view, shown))
 
 
-def show_worked_out(view: View, shown: WorkedOut) -> None:
-    """The same of a number that no step computes."""
+def show_worked_out(view: View, shown: WorkedOut, changed: str = "") -> None:
+    """The same of a number that no step computes. changed: what a change made of it."""
     line = _render_equation(shown.line, shown.number)
     below = f"<small>{escape(shown.card.note)}</small>"
     formula = f'<div class="bv-formula">{_wrap_line(line)}{below}</div>'
-    _show_card(view, shown.kind, shown.card, formula)
+    _show_card(view, shown.kind, shown.card, formula + _render_moved(changed))
 
 
 def _show_card(view: View, kind: str, card: Card, formula: str, end: str = "") -> None:
@@ -100,7 +100,11 @@ def _render_sentence(text: str) -> str:
 
 def _render_change(view: View, why: Explanation) -> str:
     said = "" if is_put(view.trace, why.cell) else describe_change(view, why)  # that is said beside its symbol
-    return f'<p class="bv-changed"><b>What if</b> {said}.</p>' if said else ""
+    return _render_moved(said)
+
+
+def _render_moved(said: str) -> str:
+    return f'<p class="bv-changed"><b>What if</b> {escape(said)}.</p>' if said else ""
 
 
 def _show(view: View, kind: str, text: str) -> None:

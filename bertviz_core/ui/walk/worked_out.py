@@ -83,17 +83,17 @@ def find_angle(of: Address) -> Address:
 
 def name_worked_out(place: Where) -> str:
     """What such a number is called in a crumb; "" of another address."""
-    return place.name if isinstance(place, Address) and place.name in (*_MAKERS, *_OF_PARTS, ACROSS) else ""
+    return place.name if isinstance(place, Address) and place.name in (*MAKERS, *_OF_PARTS, ACROSS) else ""
 
 
 def find_worked_out(view: View, where: Where) -> WorkedOut | None:
     """The number at such an address; None for another. Raises AddressError where it names nothing."""
-    if not isinstance(where, Address) or where.name not in (*_MAKERS, *_OF_PARTS):
+    if not isinstance(where, Address) or where.name not in (*MAKERS, *_OF_PARTS):
         return None
     of = Address(where.path.rpartition(".")[0], where.index)
     if of.path not in view.trace:
         return None
-    make = _MAKERS.get(where.name)
+    make = MAKERS.get(where.name)
     return make(view.trace, of) if make else _OF_PARTS[where.name](view, of)
 
 
@@ -346,5 +346,5 @@ def _take_projected(trace: Trace, row: Address, name: str) -> Compared:
     )
 
 
-_MAKERS = {ENTROPY: _work_out_entropy, COSINE: _work_out_cosine, ANGLE: _work_out_angle, **LENGTHS, **FLOW, **SHARES}
+MAKERS = {ENTROPY: _work_out_entropy, COSINE: _work_out_cosine, ANGLE: _work_out_angle, **LENGTHS, **FLOW, **SHARES}
 _OF_PARTS = {**PARTS, **COMPONENTS, **METHODS}
