@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bertviz_core.analysis.layers import compute_angles, compute_norms
-from bertviz_core.analysis.made_from import is_put_throughout
+from bertviz_core.analysis.made_from import find_factor
 from bertviz_core.formula.address import Address
 from bertviz_core.tracing.rewrites import find_epsilon
 from bertviz_core.tracing.trace import Trace
@@ -107,7 +107,8 @@ def follow_direct_path(trace: Trace, token: int) -> tuple[list[str], np.ndarray]
     """The product of the divisors 1 / sqrt(variance + epsilon) that one token's embedding has met after each place.
 
     Returns the places' names and the factors, in the order of the computation; gamma is left aside. The factor is 0
-    behind a residual connection that a change cut, and where it put other numbers; a skipped layer changes nothing.
+    behind a residual connection that a change cut, and where it put other numbers; where it multiplies, that counts;
+    a skipped layer changes nothing.
     """
     factors, factor = dict[str, float](), 1.0
     for layer in range(trace.model.config.num_hidden_layers):
@@ -121,12 +122,12 @@ def follow_direct_path(trace: Trace, token: int) -> tuple[list[str], np.ndarray]
 def _hand_on(trace: Trace, module: Address, token: int, given: float, factor: float) -> float:
     """The factor behind a sublayer's LayerNorm. given: that of the layer's input; factor: of the sublayer's."""
     norm = module.enter("LayerNorm")
-    if is_put_throughout(trace, norm.fix(token=token)):
-        return 0.0
+    total, normalized, result = (
+        find_factor(trace, each.fix(token=token)) for each in (module.enter("residual"), norm.enter("normalized"), norm)
+    )
     if not gives_normalized(trace, norm):
-        return given
-    sums = (module.enter("residual"), norm.enter("normalized"))
-    if not adds_input(trace, module) or any(is_put_throughout(trace, each.fix(token=token)) for each in sums):
+        return given * result
+    if not adds_input(trace, module) or not total * normalized * result:
         return 0.0
     square = float(trace[norm.enter("variance").fix(token=token)]) + read_epsilon(trace, norm)
-    return factor / math.sqrt(square)
+    return factor * total * normalized * result / math.sqrt(square)

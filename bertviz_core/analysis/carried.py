@@ -106,7 +106,7 @@ class _Way:
         if symbol.address not in self.carried:
             raise _refuse(trace, target)
         if any(change.covers(place) for change in trace.overrides(target)):
-            raise InputError(f"A change put {target} there, so nothing carried it. Undo it, or choose another number.")
+            times = self._undo_at(symbol.address, place, times)
         if symbol.address in stops:
             slope = torch.zeros(trace.shape(symbol.address), dtype=torch.float64)
             slope[place] = times
@@ -114,6 +114,17 @@ class _Way:
         else:
             slope = torch.full((), times, dtype=torch.float64)
             self.pass_through(self.carried[symbol.address], slope, {axis: range(i, i + 1) for axis, i in fixed.items()})
+
+    def _undo_at(self, address: str, place: tuple[int, ...], times: float) -> float:
+        """How many times what is computed counts, of a number that changes multiply or add to."""
+        slope = torch.zeros(self.doubled.trace.shape(address), dtype=torch.float64)
+        slope[place] = times
+        times = float(self.undo_changes(self.carried[address], slope)[place])
+        if not times:
+            raise InputError(
+                "A change put this number there, so nothing carried it. Undo it, or choose another number."
+            )
+        return times
 
     def pass_through(self, step: Step, slope: Tensor, at: At = {}) -> None:  # noqa: B006 - never written to
         """From a step's result (its cells `at`), whose slope is given, to its operands."""

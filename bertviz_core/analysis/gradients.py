@@ -68,7 +68,9 @@ def integrate_each(
     way = _Way(trace, words, weights)
     here = way.doubled[words.address]
     table = next(node.table for node in walk_nodes(words.expr) if isinstance(node, Lookup))
-    base = way.doubled.part(table.address, table.axes, {table.axes[0]: range(mask, mask + 1)}).expand_as(here)
+    base = way.doubled.part(table.address, table.axes, {table.axes[0]: range(mask, mask + 1)}).expand_as(here).clone()
+    for change in trace.overrides(words.address):  # these are made whatever the text is
+        change.apply(base)
     points = (torch.arange(steps, dtype=torch.float64) + 0.5) / steps
     slope, pieces = torch.zeros_like(here), points.split(max(1, at_once // (here.shape[0] * way.widest)))
     for done, piece in enumerate(pieces, 1):

@@ -226,10 +226,16 @@ class Lens:
         """The place of a vocabulary entry at every stage, 1 for the most probable."""
         return (self.probs > self.probs[:, [word]]).sum(axis=1) + 1
 
-    def worked(self, stage: int, word: int) -> str:
-        """One probability with its numbers, as LaTeX."""
+    def worked(self, stage: int, word: int) -> tuple[str, float]:
+        """One probability with its numbers, as LaTeX, and what these give: also where a change puts another one."""
         at = {TOKEN: range(stage, stage + 1), VOCAB: range(word, word + 1)}
-        return self.trace.program.by_address[PROBS.path].expr.worked(self.env, at)
+        expr = self.trace.program.by_address[PROBS.path].expr
+        return expr.worked(self.env, at), float(expr.work(self.env, at))
+
+    @property
+    def places(self) -> list[Address]:
+        """The rows of the head's tensors in which a change of this token's numbers can stand."""
+        return [Address(step.address).fix(token=self.token) for step in self.steps]
 
 
 def read_first_choices(trace: Trace, tokens: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:

@@ -158,16 +158,31 @@ def say_changed(trace: Trace, cell: Address) -> str:
     return f"Set by a what-if change; it replaces what {made}."
 
 
+def name_put(trace: Trace, cell: Address) -> str:
+    """Of a number that a change put there: how, to stand behind its name."""
+    (*before, last) = _list_puts(trace, cell)
+    if before or not (last.times or last.plus):
+        return "put there by a change"
+    return "multiplied by a change" if last.times else "to which a change adds"
+
+
 def is_put_throughout(trace: Trace, where: Address) -> bool:
-    """Whether one change put numbers everywhere in a tensor, slice or cell."""
-    fixed, axes = where.at, trace.dims(where.whole)
-    return any(
-        all(
+    """Whether one change put numbers everywhere in a tensor, slice or cell, so that nothing computed is left there."""
+    return not find_factor(trace, where)
+
+
+def find_factor(trace: Trace, where: Address) -> float:
+    """How many times what is computed stands everywhere in a tensor, slice or cell: 1 unless changes multiply all of
+    it, 0 where one put other numbers in its place. What they add, or put in parts of it, does not count."""
+    fixed, axes, factor = where.at, trace.dims(where.whole), 1.0
+    for override in trace.overrides(where.path):
+        throughout = all(
             at == slice(None) or (axis in fixed and holds(at, fixed[axis]))
             for at, axis in zip(override.index, axes, strict=True)
         )
-        for override in trace.overrides(where.path)
-    )
+        if throughout and not override.plus:
+            factor *= float(override.numbers.flat[0]) if override.times else 0.0
+    return factor
 
 
 def work_out(trace: Trace, cell: Address) -> float:

@@ -128,7 +128,8 @@ def _write_attention(b: Builder, config: BertConfig, layer: int, x: Symbol, mask
                    "The dot products divided by √d_k, so that large ones do not take all of the softmax.", eq1)
     hidden_from_view = (Constant("1", 1) - Rename(MASK, TOKEN, KEY)) * Constant(r"\lambda", masked)
     scores = b.add(at("attention.self.scores"), at.tex("S"), at.var("S"), kind.ATTENTION, scaled + hidden_from_view,
-                   "The attention scores, masked: padding gets so low a score that its attention weight is exactly 0.",
+                   "The attention scores, masked: where the mask is 0, as at padding, so low a number is added that "
+                   "next to other tokens the attention weight is exactly 0.",
                    f"{DEVLIN}, released code (modeling.py, attention_mask)")
     probs = b.add(at(ATTENTION_WEIGHTS.path), at.tex("A"), at.var("A"), kind.ATTENTION, Softmax(scores, KEY),
                   "The attention weights of each query over all keys; each row sums to 1.", eq1)
@@ -188,7 +189,7 @@ def _write_pooler(b: Builder, x: Symbol) -> Symbol:
     b.stage = Stage.SENTENCE
     first = Select(x, TOKEN, 0)
     dense = b.add("pooler.dense", "p", "p", kind.PREDICTION, _project(first, "pooler.dense", "P", HIDDEN, POOLED),
-                  "The last layer's vector at [CLS], projected.", source)
+                  "The last layer's vector of the first token, projected.", source)
     return b.add("pooler.activation", r"\bar{p}", "p_tanh", kind.PREDICTION, Apply(dense, TANH),
                  "The tanh of that vector, between −1 and 1: one vector for the whole input.", source)
 

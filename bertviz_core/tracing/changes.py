@@ -138,7 +138,8 @@ def make_overrides(layout: Layout, encoding: Encoding, where: Address, value: Va
     if not isinstance(value, Rule):
         return [Override(index, _check_numbers(layout, where, value))]
     if value.word == SCALE:
-        return [Override(index, _read_factor(layout, where, value), times=True)]
+        factor = _read_factor(layout, where, value)
+        return [Override(index, factor, times=True)] if (factor != 1).any() else []
     if value.word == NOISE:
         return [Override(index, _draw_noise(layout, where, value), plus=True)]
     if value.word == FROM:

@@ -208,9 +208,9 @@ class _Stack:
             return
         leaves = [leaf.address for leaf in step.leaves if leaf.address in self._reached]
         same = set[int].intersection(*(self._same.get(leaf, set()) for leaf in leaves))
-        plain = self._plain(step.address) if same or self._trace.overrides(step.address) else None
-        if plain is None:
+        if step.address in self._trace.program.by_rows and not (same or self._trace.overrides(step.address)):
             return
+        plain = self._plain(step.address)
         for i in same:
             self._take_own(i, step.address, plain)
         self._same[step.address] = {i for i in range(self._count) if torch.equal(self._get(i, step.address), plain)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bertviz_core.analysis.made_from import is_put, is_put_throughout
+from bertviz_core.analysis.made_from import find_factor, is_put
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex
 from bertviz_core.formula.steps import Step
@@ -18,8 +18,11 @@ def tell_put(view: View, *places: Address) -> str:
 
 def tell_way(view: View, place: Address, way: str) -> str:
     """How numbers come about, unless a change put them there, or some of them."""
-    if is_put_throughout(view.trace, place):
+    factor = find_factor(view.trace, place)
+    if not factor:
         return "put there by a change"
+    if factor != 1:
+        return f"{way}, multiplied by a change"
     return f"{way}; a change puts some" if is_put(view.trace, place) else way
 
 

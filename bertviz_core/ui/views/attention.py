@@ -266,7 +266,9 @@ def _list_steps(view: View, shown: list[int], rows: dict[str, np.ndarray]) -> li
     """The four steps as columns; the first two on one scale."""
     width, color = view.trace.model.config.head_dim, view.colors.kinds[ATTENTION]
     masked = name_masked(view.trace)
-    mask = f"{masked} {'is' if masked == 'padding' else 'are'} masked out" if masked else "no padding: + 0"
+    padded = view.trace.model.tokenizer.pad_id in view.trace.encoding.ids
+    none = "none is masked: + 0" if padded else "no padding: + 0"
+    mask = f"{masked} {'is' if masked == 'padding' else 'are'} masked out" if masked else none
     part = {name: row[shown] for name, row in rows.items()}
     ghosts = {name: ghost[shown].tolist() for name, ghost in read_ghosts(view).items() if ghost is not None}
     cells = {name: [locate(view, name, query=view.chosen.token, key=i) for i in shown] for name in rows}

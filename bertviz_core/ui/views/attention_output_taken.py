@@ -275,15 +275,22 @@ def _write_symbols(view: View, found: Bringing) -> tuple[str, str]:
     return rf"{a}_{{{i},{t},{u}}}", rf"{v}_{{{i},{u},:}}"
 
 
+def _read_best(found: Bringing) -> tuple[float, float]:
+    """That weight, and how long that value is."""
+    weights, lengths = found.found.weights, found.found.lengths
+    return float(weights[found.head, found.best]), float(lengths[found.head, found.best])
+
+
 def _write_formula(view: View, found: Bringing) -> str:
     """The taken length as a product, of the token of which most is taken."""
     share, vector = _write_symbols(view, found)
-    return rf"\lVert {share}\,{vector} \rVert = {share}\,\lVert {vector} \rVert"
+    size = rf"\lvert {share} \rvert" if _read_best(found)[0] < 0 else share
+    return rf"\lVert {share}\,{vector} \rVert = {size}\,\lVert {vector} \rVert"
 
 
 def _write_worked(view: View, found: Bringing) -> str:
     """The same with its numbers."""
-    weight, length = (float(each[found.head, found.best]) for each in (found.found.weights, found.found.lengths))
+    weight, length = map(abs, _read_best(found))
     worked = rf"{format_latex(weight)} \cdot {format_latex(length)} = {format_latex(weight * length)}"
     return style.break_lines(f"{_write_formula(view, found)} = {worked}")
 

@@ -10,10 +10,12 @@ import streamlit as st
 from bertviz_core.analysis import layers
 from bertviz_core.analysis.add_norm import tell_cut
 from bertviz_core.analysis.labels import label_tokens
+from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.analysis.ranking import center_range, rank_top
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.lines import draw_shares_by_stage
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.nodes import Symbol
 from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import ATTENTION, PREDICTION
@@ -28,6 +30,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.charts import CELLS, draw_share_bars
 from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived
 from bertviz_core.ui.panels.passes import show_passes
+from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.views.layers import name_stages
 
@@ -61,12 +64,20 @@ def show_lens(view: View) -> Derived:
             _write_head(view, seen),
             "The LM head was trained on the last layer only. Applied to an earlier one, it shows how far "
             "the vector already points to the prediction. After the last layer, this is the model's prediction.",
-            rf"P = {seen.worked(stage, final[0])} = {format_latex(float(seen.probs[stage, final[0]]))}",
+            _write_probability(view, seen, stage, final[0]),
             "nostalgebraist 2020, interpreting GPT: the logit lens",
         ),
         values=Values(seen.probs, stages, trace.model.tokenizer.vocabulary),
-        note=f"With numbers: “{escape_markdown(word[0])}” after {stages[stage]}.",
+        note=f"With numbers: “{escape_markdown(word[0])}” after {stages[stage]}.{tell_put(view, *seen.places)}",
     )
+
+
+def _write_probability(view: View, seen: layers.Lens, stage: int, word: int) -> str:
+    """One probability with its numbers; and what a change puts in its place, where one does."""
+    worked, gives = seen.worked(stage, word)
+    put = PROBS.fix(token=view.chosen.token, vocab=word)
+    own = rf", \ \text{{but a change puts }} P = {format_latex(float(seen.probs[stage, word]))}"
+    return f"P = {worked} = {format_latex(gives)}{own if is_put(view.trace, put) else ''}"
 
 
 @derived
@@ -91,7 +102,8 @@ def show_lens_everywhere(view: View) -> Derived:
             "layer by layer.",
         ),
         values=Values(shares, names, stages),
-        note=f"1 is certain. The table gives the predicted entry.{part * (len(shown) < len(trace.tokens))}",
+        note=f"1 is certain. The table gives the predicted entry.{part * (len(shown) < len(trace.tokens))}"
+        f"{tell_put(view, *(Address(place.path) for place in layers.Lens(trace, token).places))}",
         table=render_table(
             "token",
             names,

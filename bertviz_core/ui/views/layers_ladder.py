@@ -28,6 +28,7 @@ from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.passes import show_passes_html, tell_words
 from bertviz_core.ui.panels.pictures import write_picture
+from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.panels.said import name_word, tell_degrees, tell_percent, tell_tied, tell_token
 from bertviz_core.ui.views.layers_columns import STYLE, name_columns, render_row, render_stages
 
@@ -132,7 +133,8 @@ def show_ladder(view: View, lens: layers.Lens) -> None:
             )
         st.html(STYLE)
         show_passes_html(view, [_read_ladder(one, word) for one in view.passes])
-        if told := " ".join(filter(None, (tell_words(view), _tell_ties(view)))):
+        put = tell_put(view, *lens.places).strip()
+        if told := " ".join(filter(None, (tell_words(view), _tell_ties(view), put))):
             st.caption(told)
 
 

@@ -104,7 +104,9 @@ def write_headline(view: View) -> Said:
             Relation.HIGHEST,
             -terms if most.total < 0 else terms,
             (most.component,),
-        ),
+        )
+        if most.product
+        else "",
     )
 
 

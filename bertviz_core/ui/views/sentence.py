@@ -11,6 +11,7 @@ import streamlit as st
 from bertviz_core.analysis import layers, sentence
 from bertviz_core.analysis.answers import rank_spans
 from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
+from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.predictions import RELATIONS
 from bertviz_core.analysis.ranking import find_robust_limit, rank_top
 from bertviz_core.figures.bars import BAR_HEIGHT, SHARES, draw_bars, draw_curve
@@ -37,6 +38,7 @@ _TERMS, _CURVE, _STRIPS = 120, 336, 190  # pixels: of what is split over the com
 _LEAST = 96  # pixels of all classes' bars together
 _LABELLED = 40
 _NEXT = Address("cls.seq_relationship")
+_FLAT = 0.9  # beyond which tanh changes little
 _DENSE, _POOLED = Address("pooler.dense"), Address("pooler.activation")
 _CLASSES = Address("classifier")
 _NOTES_LAST_LINE = (
@@ -188,8 +190,8 @@ def _show_curve(view: View) -> None:
         draw_curve(grid, np.tanh(grid), before, after, view.colors, view.colors.kinds[PREDICTION], height=_CURVE).offer(
             picks.pick_every(trace, _POOLED)
         ),
-        note=f"{format_percent(float((abs(after) > 0.9).mean()))} of {len(after):,} components are beyond "
-        "±0.9, where tanh is nearly flat.",
+        note=f"{format_percent(float((abs(np.tanh(before)) > _FLAT).mean()))} of {len(after):,} components "
+        f"{'would be' if is_put(trace, _POOLED) else 'are'} beyond ±{_FLAT}, where tanh is nearly flat.",
     )
 
 
@@ -211,8 +213,8 @@ def _show_projection(view: View) -> None:
         _DENSE,
         f"{name_token(trace.tokens, 0)} after the projection; below it, after tanh",
         figure.offer(picks.pick_vectors(trace, [_DENSE, _POOLED])),
-        note="One column per component, one scale: tanh keeps numbers in −1 … 1, small ones hardly change. "
-        + _NOTES_LAST_LINE,
+        note="One column per component, one scale: tanh keeps numbers in −1 … 1, small ones hardly change."
+        f"{tell_put(view, _POOLED)} {_NOTES_LAST_LINE}",
     )
 
 

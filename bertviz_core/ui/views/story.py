@@ -10,6 +10,7 @@ import streamlit as st
 
 from bertviz_core.analysis.ablation import Without, cut_place, zero_each
 from bertviz_core.analysis.hiding import Hidden
+from bertviz_core.analysis.made_from import name_put
 from bertviz_core.analysis.naming import find_noun, name_crumb, name_number
 from bertviz_core.analysis.parts import WITHOUT
 from bertviz_core.analysis.walk import Turn
@@ -52,16 +53,17 @@ def write_headline(view: View) -> str:
     alike = tell_alike(view.trace, story.start) if story.start.path.endswith(".probs") else ""
     name = f"{escape_markdown(cut_place(story.name))}{alike}"
     if len(story.turns) == 1:
-        return f"Where does {name} come from? A change put it there"
+        return f"Where does {name} come from? It is {name_put(view.trace, story.start)}"
     stops = [f"**head {cell.at['head']} of layer {cell.layer}**" for cell in story.cells if cell.leaf == VALUES.path]
-    last = story.cells[-1].path
-    end = f"**{find_noun(last).inside}**, put there by a change"
+    cell = story.cells[-1]
     if story.token is not None:
         stays = "" if stops else " itself, over no head"
         token = escape_markdown(name_token(view.trace.tokens, story.token))
         end = f"**{token}**{stays}{tell_without(view, story, story.token)}"
-    elif last in view.trace.model.parameters:
+    elif cell.path in view.trace.model.parameters:
         end = "a learned parameter"
+    else:
+        end = f"**{find_noun(cell.path).inside}**, {name_put(view.trace, cell)}"
     over = f"Over {', '.join(stops)} to" if stops else "To"
     return f"Where does {name} lead back to? {over} {end}"
 
@@ -124,10 +126,10 @@ def _show_moves(view: View, story: Story, chosen: int) -> None:
     )
 
 
-def _tell_way(story: Story) -> str:
+def _tell_way(view: View, story: Story) -> str:
     """By which rule the way goes, and what its line shows."""
     if len(story.turns) == 1:
-        return "The way ends where it begins: a change put this number there, in place of what is computed."
+        return f"The way ends where it begins: this number is {name_put(view.trace, story.start)}."
     made = "" if story.token is None else " of those computed from the token ids"
     steps = len(story.turns) - 1
     return (
@@ -219,7 +221,7 @@ def _tell_stop(view: View, walked: Sequence[Turn], shown: Explained) -> None:
 def show_steps(view: View, story: Story) -> None:
     """Every step of the way as a table."""
     with open_card(view, PARAMETER, "All steps", story.start):
-        st.caption(_tell_way(story))
+        st.caption(_tell_way(view, story))
         st.html(render_steps(view, story.turns, story.stops, range(len(story.turns))))
 
 

@@ -32,7 +32,7 @@ def show_numbers(view: View) -> None:
         st.caption(
             "The model reads four of these columns and nothing else. `input_ids`: the row of the vocabulary. "
             "`position_ids`: the position in the input. `token_type_ids`: 0 for the first sentence, 1 for the second. "
-            "`attention_mask`: 1 for a token, 0 for padding."
+            "`attention_mask`: 1 for a token that is read, 0 for one that is not, as padding."
         )
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 
 from bertviz_core.analysis.claims import Claim, Part, Said, choose, say
 from bertviz_core.analysis.hiding import Guess, Guesses, guess_token
+from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.formula.address import Address
@@ -45,10 +46,11 @@ def write_headline(view: View) -> Said:
     hidden = [i for i in view.masked if i == view.chosen.token] or view.masked
     if hidden and PROBS in trace:
         return _tell_guess(trace, hidden[0], typed)
-    words = [i for i, token in enumerate(trace.tokens) if token not in trace.model.tokenizer.special_tokens]
-    i = words[0] if words else 0
+    special = trace.model.tokenizer.special_tokens
+    words = [i for i in trace.encoding.real if trace.tokens[i] not in special]
+    i = words[0] if words else next(iter(trace.encoding.real), 0)
     parts = {
-        "tokens": Part(len(typed)),
+        "tokens": Part(len(trace.encoding.real)),
         "word": name_word(trace.tokens[i]),
         "id": Part(trace.encoding.ids[i]),
         "size": tell_count(trace.model.config.vocab_size),
@@ -97,6 +99,8 @@ def _tell_segments(view: View) -> str:
     """What a second sentence changes; nothing of a model that knows one segment."""
     if view.trace.model.config.type_vocab_size < 2:
         return ""
+    if is_put(view.trace, Address("token_type_ids")):
+        return "A change puts segments there: another segment, another embedding."
     if view.pair:
         return "The second sentence is segment 1: its tokens get another segment embedding."
     return "A second sentence, written under the pencil, would be segment 1."

@@ -29,6 +29,7 @@ from bertviz_core.ui.walk.what_if_cell import describe_change
 from bertviz_core.ui.walk.worked_number import WorkedOut
 
 _EXACT = 1e-4  # relative: a number recomputed in double precision that differs by more is said to differ
+_ALIKE = 0.01  # relative: of a tiny number that is one of two large ones less the other, few digits are left
 _STRONG = re.compile(r"\*\*(.+?)\*\*")
 _PART = re.compile("(?<=</span>) (?=<span>)")  # between the two parts of an equation
 _USES = 4  # of a number, that are named
@@ -65,7 +66,8 @@ def _render_check(shown: Explained) -> str:
         f"Recorded: {format_number(why.value)}. Recomputed in double precision from "
         f"{write_count(why.count, 'operand')}: {format_number(why.recomputed)}. Difference: {format_number(gap)}."
     )
-    said = "✓ worked again" if near else "differs when worked again"
+    alike = gap <= _ALIKE * abs(why.value) or not why.value
+    said = ("✓ worked again" if alike else "✓ but for rounding") if near else "differs when worked again"
     return f'<span class="bv-again" title="{escape(told)}">{said}</span>'
 
 

@@ -86,7 +86,9 @@ def tell_share(trace: Trace, why: Explanation, shares: np.ndarray, axis: str) ->
     """Who gives how much to whom, and how that compares with the others."""
     own, row = why.cell.at[axis], why.cell.without(axis)
     put = is_put(trace, row)
-    shares = trace[row].astype(np.float64) if put else shares
+    shares = trace[row].astype(np.float64) if put else shares.copy()
+    if not why.value:
+        shares[own] = 0.0  # what is nearer to 0 than the pass can write
     share = Part(float(shares[own]), format_percent)
     begin = Claim("share", _begin(trace, why.cell, axis), {"share": share})
     if len(shares) < 2:
