@@ -53,6 +53,15 @@ class Pace:
             await asyncio.sleep(wait)
         return True
 
+    def has_room(self, address: str) -> bool:
+        """Whether a request would be answered now, sooner or later; it is not counted."""
+        now = self._clock()
+        return self._free.get(name_network(address), now) - now - self._ahead <= LONGEST_S
+
+    def count(self, address: str) -> None:
+        """Count a request that has been answered."""
+        self._reserve(name_network(address))
+
     def _reserve(self, address: str) -> float | None:
         now = self._clock()
         free = max(now, self._free.get(address, now))

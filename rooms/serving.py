@@ -6,18 +6,16 @@ Phones need no session of the app and load no more than these few files. Every a
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import io
 import json
 import logging
 import re
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import lru_cache, partial
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -31,10 +29,10 @@ from starlette.routing import BaseRoute, Route
 from edge.classes import FILES, JOIN, LARGEST_SAID, LEAD, LINK
 from edge.guard import LOCAL, METHODS, find_origin, is_encrypted, read_visitor
 from edge.pace import Pace, name_network
-from edge.streamlit_files import find_static
 from rooms.codes import SECRET, is_code
 from rooms.course import go
 from rooms.errors import RefusedError, StoreError
+from rooms.files import Files
 from rooms.follow import Follower
 from rooms.opening import open_rooms
 from rooms.reach import find_address
@@ -43,20 +41,19 @@ from rooms.store import NO_ROOM, Room, Rooms, Votes
 from rooms.tally import write_table
 
 LOG = logging.getLogger(__name__)
-_HERE = Path(__file__).parent / "browser"
-_TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
-_STYLED = re.compile(rb'<link rel="stylesheet" href="\.\./rooms/((?:rooms|join|lead)\.css)">')
-_FONTS = (("Source Sans", "SourceSansVF"), ("Source Code Pro", "SourceCodeVF"))
 _NEVER = {"Cache-Control": "no-store"}
 _LONGEST_ADDRESS = 200
 _SAID_S = 10.0  # for the rest of what is sent, some hundred bytes
 _CALL_S = 7.0  # for the database; a phone waits for eight seconds
-_CODES_A_SECOND, _CODES_AT_ONCE = 0.5, 10  # that are drawn for one address: each takes 30 ms
+_CODES_A_SECOND, _CODES_AT_ONCE = 0.5, 10  # that are drawn for one room at one address: each takes 30 ms
 _TRIED_A_SECOND, _TRIED_AT_ONCE = 1.0, 40  # codes that are new at an address: a class shares one
 _KNOWN = 2_000  # codes, each with an address where it was right, that are remembered
 _ANSWERS_A_SECOND, _ANSWERS_AT_ONCE = 1.0, 15  # of one phone
 _ENTRIES_A_SECOND, _ENTRIES_AT_ONCE = 1 / 60, 3  # of one browser, which is one phone and keeps its number
-_CAME_A_SECOND, _CAME_AT_ONCE = 2.0, 300  # phones of one address: a large class at once, and nobody who makes them up
+_CAME_A_SECOND, _CAME_AT_ONCE = (
+    2.0,
+    300,
+)  # phones of one address in a room: a large class at once, and nobody who makes them up
 _BASE = re.compile(r"https?://[^\s\"'<>#?]+/")
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -97,7 +94,7 @@ class Serving:
             (f"/{LEAD}/{{code}}/table", self._write_table, "GET"),
             (f"/{LEAD}/{{code}}/act", self._act, "POST"),
         ]
-        give = _Files().give
+        give = Files().give
         pages: list[tuple[str, Handler]] = [
             (f"/{JOIN}", _lead_on),
             (f"/{JOIN}/", partial(give, name="join.html")),
@@ -147,11 +144,12 @@ class Serving:
 
     async def _hear(self, handler: Handler, request: Request) -> Response:
         """The answer to who says a code. A class that is held at an address goes on there, whoever tries codes beside
-        it: its code is known there. Raises RefusedError, also where the code is that of no room.
+        it: its code is known there, from when whoever leads it has asked. Raises RefusedError, also where the code is
+        that of no room.
         """
         code, client = request.path_params["code"], _name_client(request)
         said = name_network(client), code
-        if said not in self._known and not await self._tried.keep(client) and said not in self._known:
+        if said not in self._known and not await self._is_leader(request, code) and not await self._is_let(said):
             raise RefusedError("Too many codes were tried. Wait a minute.", 429)
         try:
             if not is_code(code):
@@ -162,6 +160,21 @@ class Serving:
             raise
         self._remember(said, there=True)
         return answer
+
+    async def _is_let(self, said: tuple[str, str]) -> bool:
+        """Whether an address may try a code more, or knows it by the time that it would have to wait no longer."""
+        return await self._tried.keep(said[0]) or said in self._known
+
+    async def _is_leader(self, request: Request, code: str) -> bool:
+        """Whether the secret of who leads this room comes with the request, which nobody finds by trying."""
+        secret = _read_secret(request)
+        if not secret or not is_code(code):
+            return False
+        try:
+            await self._call(Rooms.look, code, secret)
+        except RefusedError:
+            return False
+        return True
 
     def _remember(self, said: tuple[str, str], there: bool) -> None:
         """Which codes an address knows; there: whether there is such a room."""
@@ -195,13 +208,20 @@ class Serving:
 
     async def _enter(self, request: Request) -> Response:
         # Whoever comes without the cookie that every page gives is one with all such of their address.
-        client, visitor = _name_client(request), read_visitor(request.headers)
-        if not await self._entries.keep(visitor or client):
+        code, client, visitor = request.path_params["code"], _name_client(request), read_visitor(request.headers)
+        phone = await self._call(Rooms.find_phone, code, visitor)
+        return JSONResponse({"phone": phone or await self._let_in(code, client, visitor)}, headers=_NEVER)
+
+    async def _let_in(self, code: str, client: str, visitor: str) -> str:
+        """A phone that is not in yet. Who is refused is not counted among those who came: they may come again."""
+        address = name_network(client)
+        if not self._entries.has_room(visitor or client):
             raise RefusedError("This browser has come in more than once. Wait a minute.", 429)
-        if not await self._came.keep(client):  # a browser can say to be any number of them
+        if not await self._came.keep(_name_place(address, code)):  # a browser can say to be any number of them
             raise RefusedError("Many phones come in from your address. Try again in a minute.", 429)
-        phone = await self._call(Rooms.enter, request.path_params["code"], name_network(client), visitor)
-        return JSONResponse({"phone": phone}, headers=_NEVER)
+        phone = await self._call(Rooms.enter, code, address, visitor)
+        self._entries.count(visitor or client)
+        return phone
 
     async def _answer(self, request: Request) -> Response:
         said = await _read_body(request)
@@ -245,7 +265,13 @@ class Serving:
         fits = len(base) <= _LONGEST_ADDRESS and _BASE.fullmatch(base) and is_code(code)
         if not (fits and _is_own(request, base)):
             return PlainTextResponse("There is no such code.\n", 404)
-        if not await self._codes.keep(_name_client(request)):
+        try:
+            await self._call(Rooms.read, code)
+        except RefusedError:
+            return PlainTextResponse("There is no such class.\n", 404)
+        except StoreError:
+            return PlainTextResponse("The server cannot reach its classes just now. Try again.\n", 503)
+        if not await self._codes.keep(_name_place(name_network(_name_client(request)), code)):
             return PlainTextResponse("Too many codes were drawn. Wait a moment.\n", 429)
         drawn = await asyncio.to_thread(_draw_code, f"{base}{JOIN}/{code}")
         return Response(drawn, media_type="image/svg+xml", headers={"Cache-Control": "private, max-age=86400"})
@@ -281,6 +307,11 @@ def _name_client(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
+def _name_place(address: str, code: str) -> str:
+    """A room as it is seen from an address, by which what is asked of it there is counted apart from all others."""
+    return f"{address} {code}"
+
+
 def _is_at_machine(request: Request) -> bool:
     """Whether who asks sits at this machine, and has opened the app by a name that means another one on a phone."""
     return _name_client(request) in LOCAL and request.url.hostname in LOCAL
@@ -312,40 +343,6 @@ async def _find_nothing(_: Request) -> Response:
 async def _lead_on(_: Request) -> Response:
     """To the page, by a way that holds also where the app is served below another path."""
     return RedirectResponse(f"{JOIN}/")
-
-
-class _Files:
-    """The pages and their files, which a browser asks for anew each time and takes again where they are the same."""
-
-    def __init__(self) -> None:
-        files = {path.name: path.read_bytes() for path in _HERE.iterdir() if path.suffix in _TYPES}
-        self._files = {name: _hold_styles(file, files) for name, file in files.items()}
-        self._files["font.css"] = _write_fonts().encode()
-        self._tags = {name: f'"{hashlib.sha256(file).hexdigest()[:16]}"' for name, file in self._files.items()}
-
-    async def give(self, request: Request, name: str = "") -> Response:
-        name = name or request.path_params["name"]
-        if name not in self._files:
-            return PlainTextResponse("There is no such file.\n", 404)
-        told = {"Cache-Control": "no-cache", "ETag": self._tags[name]}
-        if request.headers.get("if-none-match", "").removeprefix("W/") == self._tags[name]:
-            return Response(status_code=304, headers=told)
-        return Response(self._files[name], media_type=_TYPES[Path(name).suffix], headers=told)
-
-
-def _hold_styles(page: bytes, files: Mapping[str, bytes]) -> bytes:
-    """A page that holds its own styles, so that it is drawn as soon as it has come itself."""
-    return _STYLED.sub(lambda found: b"<style>\n%s</style>" % files[found[1].decode()], page)
-
-
-def _write_fonts() -> str:
-    """The app's letters for the projector: Streamlit's own files, whose names hold a hash. Phones use their own."""
-    media = find_static() / "static" / "media"
-    found = ((family, file.name) for family, start in _FONTS for file in media.glob(f"{start}-Upright.*.woff2"))
-    return "".join(
-        f'@font-face {{ font-family: "{family}"; font-weight: 200 900; src: url("../static/media/{name}"); }}\n'
-        for family, name in found
-    )
 
 
 @lru_cache(256)

@@ -176,6 +176,14 @@ class Rooms:
             cursor.execute("INSERT INTO phones VALUES (?, ?)", (code, hide(phone)))
         return phone
 
+    def find_phone(self, code: str, visitor: str) -> str:
+        """The number of a visitor's phone in a room, "" as long as it has not come in. Raises RefusedError where there
+        is no such room."""
+        with self._database.look() as cursor:
+            self._read(cursor, code)
+            phone = self._name_phone(cursor, code, visitor) if visitor else ""
+            return phone if phone and _is_in(cursor, code, phone) else ""
+
     def answer(self, code: str, phone: str, at: tuple[int, int], answer: object) -> tuple[str, int, int]:
         """Keep a phone's answer in place of what it answered before; the answer as it is kept, how many have answered
         by now, and how many phones there are.

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import bertviz_core as bv
-from bertviz_core.tracing.changes import check_changes, list_changes, read_changes
+from bertviz_core.tracing.changes import list_changes, read_changes
+from bertviz_core.tracing.planning import check_changes
 from tests.factory import VOCABULARY, random_checkpoint
 from tests.test_notebook_export import source
 from tests.test_script import executed

@@ -1,11 +1,12 @@
 """What a URL can hold: values as text, and long texts compressed."""
 
 import random
+from urllib.parse import quote
 
 import pytest
 
 from bertviz_core.ui.frame.controls import LONGEST_TEXT
-from bertviz_core.ui.frame.packing import pack, read_as, unpack, write_value
+from bertviz_core.ui.frame.packing import LONGEST, pack, read_as, unpack, write_value
 
 LONG = "When in Rome, do as the Romans do. " * 40
 SCRIPT = "".join(map(chr, range(0x1D4EA, 0x1D504)))  # small letters of four bytes each, which people write in as well
@@ -57,3 +58,12 @@ def test_what_is_longer_than_any_link_of_ours_is_cut():
     assert len(unpack("x" * 60_000)) == len(unpack(pack("x" * 60_000))) == 20_000
     assert len(unpack("z." + "x" * 60_000)) == 20_000, "nor is what only looks packed"
     assert unpack(pack(SCRIPT * 4000)) == (SCRIPT * 4000)[:20_000], "in the middle of no character"
+
+
+def test_nothing_grows_by_being_packed():
+    """A link that was short enough to be read stays so."""
+    dense = "".join(
+        random.Random(0).choices("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-", k=19_900)
+    )
+    for text in (dense, dense[:5_000], "a" * 5_000, dense + "é"):
+        assert len(pack(text)) <= len(quote(text)) and unpack(pack(text)) == text[:LONGEST]

@@ -7,12 +7,14 @@ from transformers import BertForPreTraining
 
 import bertviz_core as bv
 from bertviz_core.analysis import patching
-from bertviz_core.formula.address import Address, read_address
+from bertviz_core.formula.address import Address, parse, read_address
+from bertviz_core.tracing import planning
 from bertviz_core.tracing.changes import make_overrides
 from bertviz_core.tracing.matching import match_tokens, read_pairs, write_pairs
 from bertviz_core.tracing.rewrites import Rule
 from bertviz_core.tracing.stacked import _put as put
 from bertviz_core.tracing.stacked import run_stacked
+from bertviz_core.tracing.taken import Taken
 from tests.factory import random_checkpoint
 
 A, B = "The cat sat on a mat.", "The mat sat on a cat."
@@ -318,3 +320,15 @@ def test_what_a_long_text_puts_is_made_part_by_part(passes, monkeypatch):
         made.clear()
     heads = passes[1].model.config.num_attention_heads
     assert max(parts) <= max(heads, len(pairs)) and sum(parts) == (LAYERS * 3 + 1) * len(pairs) + LAYERS * heads
+
+
+def test_rows_that_a_list_takes_have_a_bound_before_they_are_read(monkeypatch, rome):
+    """Each is read and put by itself; a list of too many is refused at once."""
+    monkeypatch.setattr(planning, "MOST_ROWS", 30)
+    read = []
+    monkeypatch.setattr(planning, "make_overrides", lambda *given: read.append(given) or [])
+    pairs = tuple((i, i) for i in range(1, 12))
+    asked = {parse(f"encoder.layer.{i}.output.dense[hidden=0]"): Taken(Rule("from"), pairs, (), rome) for i in range(6)}
+    good, wrong = planning.check_changes(rome.layout, rome.encoding, asked)
+    assert len(good) == len(read) == 2 and len(wrong) == 4
+    assert all("30 rows from another pass, and these are 33" in each for each in wrong.values())

@@ -136,7 +136,7 @@ def test_a_way_that_ends_at_what_a_change_put_is_not_said_to_come_from_the_token
     assert headline.endswith("lead back to? To **logit**, put there by a change")
     headline, told = rules["cls.predictions.probs:0.0"]
     assert headline.endswith(" come from? It is put there by a change")
-        assert "The way ends where it begins: this number is put there by a change." in told
+    assert "The way ends where it begins: this number is put there by a change." in told
 
 
 @pytest.mark.parametrize("kind", ["base-without-pooler", "sequence-classification"])

@@ -10,6 +10,7 @@ import bertviz_core as bv
 from bertviz_core.formula.steps import RESIDUAL
 from bertviz_core.programs import DOCUMENT_PROGRAMS
 from bertviz_core.tracing import changes as what_if
+from bertviz_core.tracing import planning
 from tests.factory import random_checkpoint
 from tests.products import Products
 
@@ -338,7 +339,7 @@ def test_of_changes_read_from_a_line_the_good_ones_are_made_and_the_others_named
         "embeddings.sum:1~nonsense~~encoder.layer.99.output.dense:0~embeddings.sum[token=1]:nan~:3~"
         "encoder.layer.0.output.LayerNorm:skip~embeddings.LayerNorm:1e39"
     )
-    good, wrong = what_if.check_changes(trace.layout, trace.encoding, what_if.read_changes(line))
+    good, wrong = planning.check_changes(trace.layout, trace.encoding, what_if.read_changes(line))
     assert good == what_if.take_changes({"embeddings.sum": 1.0, "encoder.layer.0.output.LayerNorm": "skip"})
     assert len(wrong) == 5 and all(wrong.values())
 
@@ -350,3 +351,23 @@ def test_the_store_runs_each_list_of_changes_once(folder):
     assert store.runs == 2 and changed.before is store.get(model, PAIR[0])
     assert store.get(model, PAIR[0], changes=dict(changes)) is changed and store.runs == 2
     assert store.get(model, PAIR[0], changes=dict(list(changes.items())[:1])) is not changed and store.runs == 3
+
+
+def test_of_a_long_list_with_a_fault_each_change_is_checked_once(monkeypatch, rome):
+    """A list is checked in each run of a page, before anything else: the work must not grow with its square."""
+    drawn = []
+    make = planning.make_overrides
+    monkeypatch.setattr(planning, "make_overrides", lambda *given: drawn.append(given[2]) or make(*given))
+    line = "~".join(f"embeddings.sum[hidden={i}]:noise={i}" for i in range(99))
+    asked = what_if.read_changes(f"{line}~embeddings.sum[hidden=0,token=9999]:noise=1")
+    good, wrong = planning.check_changes(rome.layout, rome.encoding, asked)
+    assert len(good) == 99 and len(wrong) == 1 and len(drawn) <= 100
+    assert np.isfinite(rome.with_changes(good)["cls.predictions.probs"]).all()
+
+
+def test_inputs_are_changed_first_also_where_a_list_names_them_last(rome):
+    asked = what_if.read_changes("encoder.layer.0.attention.self.probs:uniform~attention_mask[token=1]:0~nothing:1")
+    good, wrong = planning.check_changes(rome.layout, rome.encoding, asked)
+    assert [str(where) for where in good] == ["encoder.layer.0.attention.self.probs", "attention_mask[token=1]"]
+    assert [str(where) for where in wrong] == ["nothing"]
+    assert not rome.with_changes(good)["encoder.layer.0.attention.self.probs"][:, :, 1].any()

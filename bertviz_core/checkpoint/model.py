@@ -120,6 +120,11 @@ class Model:
         return max(map(abs, ends), default=0.0)
 
     @cached_property
+    def spread(self) -> float:
+        """The standard deviation of all numbers of the word embeddings."""
+        return float(self.parameters["embeddings.word_embeddings.weight"].double().std(correction=0))
+
+    @cached_property
     def digest(self) -> str:
         """What tells these weights from others wherever the file lies: the first 12 digits of a SHA-256 of all."""
         if self.whole:

@@ -10,23 +10,22 @@ import math
 import re
 import reprlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 
 from bertviz_core.checkpoint.encoding import Encoding
-from bertviz_core.errors import AddressError, ArgumentError, BertvizError, InputError
+from bertviz_core.errors import AddressError, ArgumentError, InputError
 from bertviz_core.formula.address import Address, Where, read_address
 from bertviz_core.formula.dims import KEY
 from bertviz_core.formula.functions import Softmax
-from bertviz_core.formula.steps import INPUT, PARAMETER, Program
+from bertviz_core.formula.steps import INPUT
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
 from bertviz_core.tracing.layout import Layout
 from bertviz_core.tracing.readonly import lock
-from bertviz_core.tracing.rewrites import DECIMAL, FROM, NOISE, PUTTING, REWRITES, SCALE, UNIFORM, Rule, rewrite
-from bertviz_core.tracing.taken import MOST_NUMBERS, Taken, list_taken
+from bertviz_core.tracing.rewrites import DECIMAL, FROM, NOISE, REWRITES, SCALE, UNIFORM, Rule
+from bertviz_core.tracing.taken import Taken, list_taken
 
 RULES = {
     UNIFORM: f"the same attention weight for every token except padding (…{ATTENTION_WEIGHTS.path})",
@@ -36,7 +35,6 @@ RULES = {
 }
 MOST = 100  # changes in a list that somebody wrote
 NOISY = "embeddings."  # how the addresses begin to which noise can be added
-_WORDS = "embeddings.word_embeddings.weight"
 _BETWEEN, _BECOMES = "~", ":"
 
 Value = float | np.ndarray | Rule | Taken
@@ -80,55 +78,6 @@ def holds(at: int | slice, i: int) -> bool:
     return at == i if isinstance(at, int) else (at.start or 0) <= i and (at.stop is None or i < at.stop)
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """A pass with its changes: the program as rewritten, the input as changed, the numbers to put, by path.
-
-    reached: the addresses whose numbers can differ from those of the pass without changes.
-    """
-
-    program: Program
-    encoding: Encoding
-    overrides: Mapping[str, tuple[Override, ...]] = field(default_factory=dict[str, tuple[Override, ...]])
-    reached: frozenset[str] = frozenset()
-
-
-def plan_changes(layout: Layout, encoding: Encoding, changes: Changes) -> Plan:
-    """Check the changes and lay them out, in the order given, but inputs first: uniform attention depends on them.
-
-    Raises AddressError or InputError for a change that cannot be made.
-    """
-    overrides: dict[str, tuple[Override, ...]] = {}
-    starts: set[str] = set()
-    for where, value in _sort_inputs_first(layout, changes):
-        symbol, _ = layout.located(where)
-        starts.add(symbol.address)
-        if symbol.kind == PARAMETER:
-            raise InputError(
-                f"{symbol.address} belongs to the checkpoint. Change what is computed from it: the result of a step, "
-                "or an input."
-            )
-        if isinstance(value, Rule) and value.word not in PUTTING:
-            layout = replace(layout, program=_change_formula(layout, where, value))
-            continue
-        made = make_overrides(layout, encoding, where, value)
-        overrides[symbol.address] = (*overrides.get(symbol.address, ()), *made)
-        if symbol.kind == INPUT:
-            encoding = _change_input(layout, encoding, symbol.address, made[0])
-    _check_taken(changes, overrides)
-    return Plan(layout.program, encoding, overrides, layout.program.reached(starts))
-
-
-def _check_taken(changes: Changes, overrides: Mapping[str, tuple[Override, ...]]) -> None:
-    """What is taken from other passes stays in memory: it has a bound."""
-    paths = {where.path for where, value in changes.items() if isinstance(value, Taken)}
-    taken = sum(override.numbers.size for path in paths for override in overrides[path])
-    if taken > MOST_NUMBERS:
-        raise InputError(
-            f"A list of changes can take {MOST_NUMBERS} numbers from another pass, and these are {taken}. Undo some."
-        )
-
-
 def make_overrides(layout: Layout, encoding: Encoding, where: Address, value: Value) -> list[Override]:
     """What a number, an array or a rule that puts numbers puts at an address."""
     index = layout.index(where)
@@ -147,10 +96,6 @@ def make_overrides(layout: Layout, encoding: Encoding, where: Address, value: Va
     if value.argument:
         raise InputError(f"{UNIFORM} takes no number. Leave out what stands behind it.")
     return [Override(index, _spread_evenly(layout, encoding, where))]
-
-
-def _sort_inputs_first(layout: Layout, changes: Changes) -> list[tuple[Address, Value]]:
-    return sorted(changes.items(), key=lambda change: layout.located(change[0])[0].kind != INPUT)
 
 
 def write_changes(changes: Listed | Changes) -> str:
@@ -204,35 +149,6 @@ def _read_where(text: str) -> Where:
         return text
 
 
-def check_changes(layout: Layout, encoding: Encoding, asked: Listed) -> tuple[Changes, dict[Where, str]]:
-    """Those changes that can be made, each after the ones before it, and by address what is wrong with the others."""
-    listed = dict(islice(asked.items(), MOST))
-    wrong = {
-        where: f"A list can have {MOST} changes; there are {len(asked)}. Undo some of them."
-        for where in asked
-        if where not in listed
-    }
-    good: dict[Address, Value] = {}
-    if not _find_fault(layout, encoding, listed):
-        return take_changes(listed), wrong
-    for where, value in listed.items():
-        fault = _find_fault(layout, encoding, {**good, where: value})
-        if fault:
-            wrong[where] = fault
-        else:
-            good[read_address(where)] = value
-    return good, wrong
-
-
-def _find_fault(layout: Layout, encoding: Encoding, changes: Listed) -> str:
-    """Why changes cannot be made; nothing if they can."""
-    try:
-        plan_changes(layout, encoding, take_changes(changes))
-    except BertvizError as error:
-        return str(error)
-    return ""
-
-
 def _read_value(text: str) -> Value:
     try:
         return float(text) + 0.0  # -0 is 0: a store would take them for the same change, and give one the other's sign
@@ -282,9 +198,8 @@ def _draw_noise(layout: Layout, where: Address, rule: Rule) -> np.ndarray:
         raise InputError(
             f"{NOISE} takes a seed, a whole number, not {rule.argument[:40]!r}. Write for example {NOISE}=7."
         )
-    spread = float(layout.model.parameters[_WORDS].double().std(correction=0))
     drawn = np.random.default_rng(int(rule.argument)).standard_normal(layout.shape(where))
-    return _check_finite(layout, where, 3 * spread * np.asarray(drawn))
+    return _check_finite(layout, where, 3 * layout.model.spread * np.asarray(drawn))
 
 
 def _read_factor(layout: Layout, where: Address, rule: Rule) -> np.ndarray:
@@ -310,44 +225,3 @@ def _spread_evenly(layout: Layout, encoding: Encoding, where: Address) -> np.nda
     seen = torch.tensor(encoding.mask, dtype=torch.float64)
     everywhere = (seen / seen.sum()).expand(layout.shape(where.whole))  # one row in memory, however many heads
     return lock(everywhere[layout.index(where)])
-
-
-def _change_input(layout: Layout, encoding: Encoding, path: str, override: Override) -> Encoding:
-    """The input with one of its rows of whole numbers changed, and the tokens that go with it."""
-    tokenizer, config = layout.model.tokenizer, layout.model.config
-    rows = {
-        "input_ids": (encoding.ids, config.vocab_size),
-        "token_type_ids": (encoding.segments, config.type_vocab_size),
-        "attention_mask": (encoding.mask, 2),
-        "position_ids": (encoding.positions, config.max_position_embeddings),
-    }
-    old, size = rows[path]
-    new = np.array(old, dtype=np.float64)
-    new[override.index] = override.numbers
-    wrong = [number for number in new.tolist() if not (number.is_integer() and 0 <= number < size)]
-    if wrong:
-        raise InputError(f"{path} can only hold whole numbers from 0 to {size - 1}, not {wrong[0]:g}. Choose another.")
-    row = tuple(int(number) for number in new)
-    if path == "input_ids":
-        tokens = tuple(
-            token if was == now else tokenizer.name(now)
-            for token, was, now in zip(encoding.tokens, old, row, strict=True)
-        )
-        return replace(encoding, ids=row, tokens=tokens)
-    if path == "attention_mask" and not any(row):
-        raise InputError(
-            "attention_mask must leave at least one token to attend to; this change hides all. Leave a 1 somewhere."
-        )
-    named = {"token_type_ids": "segments", "attention_mask": "mask", "position_ids": "positions"}
-    return replace(encoding, **{named[path]: row})
-
-
-def _change_formula(layout: Layout, where: Address, rule: Rule) -> Program:
-    step = layout.step(where)
-    new = rewrite(layout.program, step, rule)
-    if where.index:
-        raise InputError(
-            f"A rule changes the formula of a whole tensor, and {where} is a part of one. Leave out the indices: "
-            f"{step.address}."
-        )
-    return replace(layout.program, steps=tuple(new if each is step else each for each in layout.program.steps))

@@ -19,6 +19,7 @@ from bertviz_core.tracing.layout import Layout
 from bertviz_core.tracing.rewrites import FROM, Rule
 
 MOST_NUMBERS = 4_000_000  # that a list of changes may take from another pass: they stay in memory with it
+MOST_ROWS = 10_000  # the same of pieces of tensors: each is read and put by itself
 _HEAD = "head"
 _ARGUMENT = re.compile(rf"[0-9]{{1,9}}|{_HEAD}[0-9]{{1,9}}(\+{_HEAD}[0-9]{{1,9}})*")
 
@@ -57,6 +58,13 @@ class Taken:
         """The heads whose columns are taken; none where whole vectors are."""
         parts = self.rule.argument.split("+") if self.rule.argument.startswith(_HEAD) else []
         return tuple(dict.fromkeys(int(part.removeprefix(_HEAD)) for part in parts))
+
+    def count_rows(self, where: Address) -> int:
+        """How many pieces are taken at most at an address; none by a rule that is none."""
+        if self.rule.argument and not _ARGUMENT.fullmatch(self.rule.argument):
+            return 0
+        one = self.token is not None or any(name in where.at for name in ("token", "query", "key"))
+        return (1 if one else len(self.pairs)) * max(1, len(self.heads))
 
     @property
     def token(self) -> int | None:

@@ -32,10 +32,11 @@ from bertviz_core.formula.dims import TOKEN
 from bertviz_core.formula.steps import Program
 from bertviz_core.sharing.lru import ByteLRU
 from bertviz_core.sharing.threads import use_threads
-from bertviz_core.tracing.changes import Asked, Changes, Override, Plan, hold_value, plan_changes, take_changes
+from bertviz_core.tracing.changes import Asked, Changes, Override, hold_value, take_changes
 from bertviz_core.tracing.env import ROWS, TraceEnv
 from bertviz_core.tracing.inputs import check_encoding, encode, make_inputs
 from bertviz_core.tracing.layout import Layout
+from bertviz_core.tracing.planning import Plan, plan_changes
 from bertviz_core.tracing.readonly import lock
 from bertviz_core.tracing.worked import Worked
 

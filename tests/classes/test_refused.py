@@ -89,3 +89,24 @@ def test_what_is_sent_is_not_asked_for_and_below_a_class_there_is_nothing_else(r
 def test_the_scheme_of_a_secret_is_written_in_any_case(room, scheme, status):
     headers = {"Authorization": f"{scheme} {room.secret}"}
     assert room.web.get(f"/lead/{room.code}/state", headers=headers).status_code == status
+
+
+def test_made_up_phones_of_a_class_keep_nobody_out_of_another_one(room):
+    """Also at one address; who was refused has not used up the times that a browser may come in."""
+    other, student = Class(room.web, room.rooms), secrets.token_hex(16)
+    with ThreadPoolExecutor(20) as pool:
+        found = Counter(pool.map(lambda _: room.come_in(secrets.token_hex(16)).status_code, range(20)))
+    assert found[429] and other.come_in(secrets.token_hex(16)).status_code == 200
+    assert [room.come_in(student).status_code for _ in range(5)] == [429] * 5
+    assert other.come_in(student).status_code == 200
+
+
+def test_a_class_begins_at_an_address_at_which_codes_are_tried(room):
+    """Who leads it has its secret; from when they have asked, its code is known there to phones as well."""
+    codes = [f"AB{a}{b}" for a in "23456789" for b in "23456789"]
+    with ThreadPoolExecutor(len(codes)) as pool:
+        tried = [pool.submit(room.web.get, f"/join/{code}/state") for code in codes]
+        assert {each.result().status_code for each in tried} == {404, 429}
+    assert room.web.get(f"/join/{room.code}/state").status_code == 429
+    assert room.state(secrets.token_urlsafe(16)).status_code == 429  # a secret that is not the room's
+    assert room.state().status_code == 200 and room.phone()["code"] == room.code and room.enter()

@@ -8,6 +8,7 @@ import codecs
 import zlib
 from functools import lru_cache
 from typing import Any
+from urllib.parse import quote
 
 _LONGEST_PLAIN = 400  # characters that a link holds as they are; a longer text is compressed
 LONGEST = 20_000  # characters of what is read at most; a link of ours has fewer
@@ -32,10 +33,11 @@ def read_as(usual: Any, text: str) -> Any:
 
 @lru_cache(maxsize=256)
 def pack(text: str) -> str:
-    """A long text compressed, as a URL can hold it; once for all the links of a page."""
+    """A long text compressed, as a URL can hold it, unless it is shorter as it is; once for all the links of a page."""
     if len(text) <= _LONGEST_PLAIN and not text.startswith(_PACKED):
         return text
-    return _PACKED + base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode().rstrip("=")
+    packed = _PACKED + base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode().rstrip("=")
+    return packed if len(packed) < len(quote(text)) or text.startswith(_PACKED) else text
 
 
 def unpack(text: str) -> str:

@@ -13,10 +13,11 @@ from bertviz_core.analysis.change_names import name_change
 from bertviz_core.analysis.patching import give_source
 from bertviz_core.errors import BertvizError, BusyError, InputError
 from bertviz_core.formula.texts import join_words, name_token
-from bertviz_core.tracing.changes import Listed, check_changes, read_changes, write_changes
+from bertviz_core.tracing.changes import Listed, read_changes, write_changes
 from bertviz_core.tracing.identity import name_pass
 from bertviz_core.tracing.inputs import encode
 from bertviz_core.tracing.matching import match_tokens, read_pairs, write_pairs
+from bertviz_core.tracing.planning import check_changes
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.store import is_long
 from bertviz_core.tracing.taken import Pairs, is_taken

@@ -25,7 +25,8 @@ from bertviz_core.formula.numbers import choose_percent
 from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.bert import TOKEN_IDS
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
-from bertviz_core.tracing.changes import Changes, Listed, check_changes, read_changes, write_changes
+from bertviz_core.tracing.changes import Changes, Listed, read_changes, write_changes
+from bertviz_core.tracing.planning import check_changes
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import choices, state, url
 from bertviz_core.ui.frame.keys import CHANGES, SHOW, Key
