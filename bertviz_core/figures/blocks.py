@@ -76,7 +76,7 @@ def draw_blocks(
         right=20,
         **axes,
         yaxis=rows,
-        meta=give_way(_show_few(len(blocks), at[2], blocks[0].values.shape[1])),
+        meta=give_way(_show_few([block.kind for block in blocks], at, blocks[0].values.shape[1])),
         annotations=[
             text
             for left, block in zip(lefts, blocks, strict=True)
@@ -93,14 +93,17 @@ def _name_rows(words: Sequence[str], chosen: int, start: int) -> Spec:
     return {"tickmode": "array", "tickvals": [start + i for i in shown], "ticktext": [words[i] for i in shown]}
 
 
-def _show_few(blocks: int, component: int, width: int) -> Spec:
+def _show_few(kinds: Sequence[str], at: tuple[int, str, int], width: int) -> Spec:
     """On a phone: of each block the components around one, wide enough to be touched. Each has five texts: its name,
-    which gives way to the formulas above, both ends of what is drawn, and those of the colour bar."""
-    shown = center_range(component, _FEW, width)
+    which gives way to the formulas above, both ends of what is drawn, and those of the colour bar; and a frame around a
+    row, in one block followed by a ring. at: as in `draw_blocks`."""
+    shown = center_range(at[2], _FEW, width)
     first, last = shown[0], shown[-1]
     layout: Spec = {}
-    for i in range(blocks):
+    for i in range(len(kinds)):
         layout[f"xaxis{i + 1 if i else ''}.range"] = [first - 0.5, last + 0.5]
+        frame = i + (at[1] in kinds[:i])
+        layout |= {f"shapes[{frame}].x0": first - 0.5, f"shapes[{frame}].x1": last + 0.5}
         layout[f"annotations[{5 * i}].yshift"] = 0
         if len(shown) == width:
             continue

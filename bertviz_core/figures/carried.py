@@ -69,16 +69,17 @@ def draw_carried(shown: Carried, colors: Palette) -> Chart:
     Parts add up and are bars; what hiding leaves does not, so it has another form.
     """
     every, parts = [*shown.rows, shown.total], np.array([row.part for row in shown.rows])
-    ends, ghosts = np.cumsum(parts), np.array([*shown.before, sum(shown.before)][: len(every)])
-    reached = np.cumsum(ghosts[:-1])
+    ends, ghosts = np.cumsum(parts), np.array([*shown.before, sum(shown.before)] if shown.before else [])
+    starts = np.append(ends - parts, 0.0)
+    reached = starts[: len(ghosts)] + ghosts
     left = np.array([row.left for row in every])
     longest = max(len(row.written or row.note) for row in every)
     count = len(shown.rows)
     return make_chart(
         [
             _lead_on(ends, colors),
-            _draw_bars(every, np.append(ends - parts, 0.0), shown.color, colors),
-            *([_draw_before(ghosts, np.append(reached - ghosts[:-1], 0.0), colors)] if shown.before else []),
+            _draw_bars(every, starts, shown.color, colors),
+            *([_draw_before(ghosts, starts, colors)] if shown.before else []),
             _draw_way(left, colors),
             _draw_rings(shown, colors),
         ],
@@ -136,7 +137,7 @@ def _draw_bars(rows: Sequence[Row], starts: np.ndarray, color: str, colors: Pale
 
 
 def _draw_before(parts: np.ndarray, starts: np.ndarray, colors: Palette) -> Spec:
-    """A thin bar a row, below the row's own."""
+    """A thin bar a row, below the row's own and from where that starts."""
     return {
         "type": "bar",
         "x": pack(parts),

@@ -217,6 +217,7 @@ def _name_sides(
             (start[0] + end[0]) / 2,
             (start[1] + end[1]) / 2,
             set_font(ink, 13),
+            bgcolor=colors.surface,
             **place,
         )
         for (start, end), name, length, ink, place in sides

@@ -31,7 +31,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Values, show_values
-from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html, tell_words
+from bertviz_core.ui.panels.passes import read_ghost, show_passes_chart, show_passes_html, tell_ghosts, tell_words
 from bertviz_core.ui.panels.pictures import write_picture
 from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.panels.said import tell_degrees, tell_short, tell_shown, tell_token
@@ -45,6 +45,14 @@ _MODULES = {name: module for module, name in SUBLAYERS.items()}  # as the URL ha
 _KINDS = {ATTENTION: "attention"}  # the other one is the feed-forward network's
 _ROW = 22  # pixels of a row
 _STYLE = read_css(Path(__file__).with_name("add_norm.css"))
+
+
+@dataclass(frozen=True)
+class Ghost:
+    """How long a sum was before a change, and the colour of that."""
+
+    length: float
+    color: str
 
 
 @dataclass(frozen=True)
@@ -132,8 +140,16 @@ def _show_lengths(view: View) -> None:
         show_passes_html(
             view, [_render_sums(one, measure_sums(one.trace, layer, where), shown, inks) for one in view.passes]
         )
-        if note := _note_rows(view, sums, shown, tell_put(view, residual)):
+        ghosts = tell_ghosts(_read_before(view))
+        if note := f"{ghosts}{_note_rows(view, sums, shown, tell_put(view, residual))}".strip():
             st.caption(note)
+
+
+def _read_before(view: View) -> np.ndarray | None:
+    """(token,) how long each sum was before a change that reaches any of them."""
+    if read_ghost(view, _find_residual(view)) is None or view.ghost is None:
+        return None
+    return measure_sums(view.ghost, view.chosen.layer, read_where()).total
 
 
 def _choose_rows(view: View) -> list[int]:
@@ -220,7 +236,9 @@ def _find_end(sums: Sums, shown: Sequence[int]) -> tuple[float, int | None]:
 def _render_sums(view: View, sums: Sums, shown: Sequence[int], inks: Sequence[Ink]) -> str:
     """One row a token. The bars of all rows are one picture, which hangs down from the head of their column."""
     end, _ = _find_end(sums, shown)
-    bars = f'<img alt="" src="{_draw_bars(sums, shown, inks)}" style="--rows:{len(shown)}">'
+    before = _read_before(view)
+    ghosts = () if before is None else [Ghost(float(before[i]), view.colors.faint) for i in shown]
+    bars = f'<img alt="" src="{_draw_bars(sums, shown, inks, ghosts)}" style="--rows:{len(shown)}">'
     heads = (
         f'<th scope="col">token</th><th scope="col" class="bv-lengths">{bars}0 to {format_short(end)}</th>'
         f'<th scope="col" style="color:{inks[0].text}">was</th><th scope="col" style="color:{inks[1].text}">added</th>'
@@ -232,8 +250,9 @@ def _render_sums(view: View, sums: Sums, shown: Sequence[int], inks: Sequence[In
     return table_html.write_region("Lengths by token", table, "bv-sums", picture=True)
 
 
-def _draw_bars(sums: Sums, shown: Sequence[int], inks: Sequence[Ink]) -> str:
-    """What was and what is added end to end, the sum below them, row by row under the head."""
+def _draw_bars(sums: Sums, shown: Sequence[int], inks: Sequence[Ink], ghosts: Sequence[Ghost] = ()) -> str:
+    """What was and what is added end to end, the sum below them, row by row under the head; thin below that: what the
+    sum was before a change."""
     end, apart = _find_end(sums, shown)
     drawn = []
     for row, i in enumerate(shown):
@@ -244,6 +263,9 @@ def _draw_bars(sums: Sums, shown: Sequence[int], inks: Sequence[Ink]) -> str:
             f'<rect x="{x * unit:.1f}" y="{top + y}" width="{length * unit:.1f}" height="6" fill="{ink.cell}"/>'
             for x, y, length, ink in zip((0, was, 0), (4, 4, 12), (was, added, total), inks, strict=True)
         ]
+        for ghost in ghosts[row : row + 1]:
+            wide = min(ghost.length * unit, 1000)
+            drawn.append(f'<rect x="0" y="{top + 19}" width="{wide:.1f}" height="2" fill="{ghost.color}"/>')
     return write_picture(1000, (len(shown) + 1) * _ROW, "".join(drawn), stretched=True)
 
 

@@ -163,13 +163,13 @@ def render_step(view: View, step: Step) -> str:
     end = find_robust_limit(row)
     strip = draw_thumbnail(seen[None], view.colors, step.kind, end=end)
     drawn = f"{axis} 0 to {len(part) - 1}{f' of {len(row):,}' if len(row) > len(part) else ''}"
-    told = f"{step.address} {format_shape(view.trace, cell.whole)}; {shorten(view.trace, cell)}; drawn: {drawn}"
+    full = _write_ends(end, cut=end < find_limit(row), signed=bool((row < 0).any()))
+    told = f"{step.address} {format_shape(view.trace, cell.whole)}; {shorten(view.trace, cell)}; drawn: {drawn}, {full}"
     tex, title = view.typeset(step), f'title="{escape(told)}"'
     return (
         f'<div class="bv-step"><button class="bv-row" data-cell="{escape(str(cell))}">'
         f"{render_symbols(tex)}<span {title}>{escape(tell_meaning(view, cell.whole, step), quote=False)}</span>"
-        f'<i {title}><img src="{strip}" alt="" style="width: {min(100, 100 * len(part) / _STRIP):.0f}%">'
-        f"<small>{_write_ends(end, cut=end < find_limit(row), signed=bool((row < 0).any()))}</small></i>"
+        f'<i {title}><img src="{strip}" alt="" style="width: {min(100, 100 * len(part) / _STRIP):.0f}%"></i>'
         f"<b {title}>{write_value(view, cell)}</b></button>"
         f"{render_letters(explain_letters(tex, view.trace.program), WORKED)}</div>"
     )

@@ -117,9 +117,6 @@ def _show_layers(view: View, both: Both, known: Patching, end: float, found: Fou
     told = read_escaped(tell_progress(found, "the patches run"))
     heading = Heading("Which layer, which token", told or says, _write_formula(both, known), _SOURCE)
     with open_card(view, ATTENTION, heading, list_paths(trace, OF_RESIDUAL)[0], name="patched") as tools:
-        if told and not found.over:
-            with tools:
-                st.button("Cancel", key="patch-cancel", type="tertiary", on_click=_cancel, args=(both,))
         matched = {i for i, _ in both.pairs}
         unmatched = [i for i in range(len(trace.tokens)) if i not in matched]
         for grid, place in zip(_TITLES, st.columns([38, 31, 31], gap="small"), strict=True):
@@ -139,6 +136,8 @@ def _show_layers(view: View, both: Both, known: Patching, end: float, found: Fou
                     f"patched-{grid}",
                     f"{_TITLES[grid]}, {says}",
                 )
+        if told and not found.over:
+            st.button("Cancel", key="patch-cancel", type="tertiary", on_click=_cancel, args=(both,))
         with tools:
             _show_values(trace, known)
 

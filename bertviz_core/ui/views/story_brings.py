@@ -22,7 +22,7 @@ from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.views.story_way import Story
 from bertviz_core.ui.walk.explain import work_out
 
-_MOST = 24  # tokens; of more, those that bring most
+_MOST = 12  # tokens; of more, those that bring most
 
 
 @dataclass(frozen=True, eq=False)

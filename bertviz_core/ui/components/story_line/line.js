@@ -1,6 +1,7 @@
 // The way back from a number as a line: one lane a token, one stop a button. `data` gives the lanes as [{name, hidden}], hidden being what becomes of the number, the stops as
 // [{name, place, value, part, share, lane, color}], part and share of the value being what leads on from there, and the chosen stop.
-// On a phone the way runs downwards: a row a stop, the lanes beside each other (index.css places them by --lane and --row).
+// On a phone, and where stops are many, the way runs downwards: a row a stop, the lanes beside each other (index.css places
+// them by --lane and --row).
 
 /** @import { StoryData, StoryLane, StoryStop } from "./types.js" */
 
@@ -12,6 +13,7 @@ const TOP = 64; // pixels above the first one
 const BELOW = 62; // pixels under the last one
 const NARROWEST = 70; // pixels from stop to stop
 const LEFT = 76; // pixels for the lanes' names
+const MANY = 10; // stops whose names have room beside each other
 const ROW = 46, APART = 22; // of a way downwards, pixels from stop to stop and from lane to lane
 
 // choose: what is called with the number of a stop that is pressed.
@@ -19,6 +21,7 @@ const ROW = 46, APART = 22; // of a way downwards, pixels from stop to stop and 
 export function drawStory(way, data, choose) {
   const focused = way.querySelector(".stop:focus")?.dataset.stop;
   for (const [name, color] of Object.entries(data.colors)) way.parentElement?.style.setProperty(`--${name}`, color);
+  way.parentElement?.classList.toggle("long", data.stops.length > MANY);
   way.style.height = `${TOP + (data.lanes.length - 1) * LANE + BELOW}px`;
   way.style.minWidth = `${LEFT + data.stops.length * NARROWEST}px`;
   way.style.setProperty("--wide", `${Math.floor(98 / data.stops.length)}%`);
