@@ -42,7 +42,7 @@ if "cls.predictions.probs" in view.trace:
     with fold("word", "**Any word** · its rank and probability, and all ranks as a curve") as opened:
         if opened:
             predictions_words.show_any_word(view)
-    with fold("transform", "**Transform** · dense, GELU and LayerNorm before the logits") as opened:
+    with fold("transform", "**Transform** · dense, activation and LayerNorm before the logits") as opened:
         if opened:
             predictions.show_transform(view)
     with fold("positions", f"**Every position** · {len(view.trace.tokens)} rankings, read as one text") as opened:

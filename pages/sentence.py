@@ -5,7 +5,7 @@ import streamlit as st
 from bertviz_core.ui.frame.shell import open_page
 from bertviz_core.ui.panels.absent import note_absent_heads
 from bertviz_core.ui.panels.fold import fold
-from bertviz_core.ui.views import sentence, sentence_answer, sentence_verdict
+from bertviz_core.ui.views import sentence, sentence_answer, sentence_pooler, sentence_verdict
 
 view = open_page(
     "sentence",
@@ -36,7 +36,7 @@ if "pooler.dense" in view.trace:
     sentence.show_evidence(view)
     with fold("pooler", "**The pooler** · the numbers of [CLS], projected, become as many others") as opened:
         if opened:
-            sentence.show_pooler(view)
+            sentence_pooler.show_pooler(view)
 with fold("vector", "**One vector for a whole text** · the first token, or the mean of all") as opened:
     if opened:
         sentence.show_one_vector(view)

@@ -147,7 +147,7 @@ def test_an_id_in_a_change_is_a_whole_number_and_nothing_is_said_where_it_stays(
 
 def test_only_what_is_made_of_a_number_itself_is_said_to_be(red):
     last = "encoder.layer.5.output.LayerNorm"
-    assert list_uses(red, f"{last}[token=0,hidden=3]") == ["projected", "before tanh"]
+    assert list_uses(red, f"{last}[token=0,hidden=3]") == ["projected", "projected"]
     assert list_uses(red, f"{last}[token=2,hidden=3]") == ["384 × projected"]  # the pooler reads [CLS] alone
     table = "embeddings.word_embeddings.weight"
     assert list_uses(red, f"{table}[vocab=103,hidden=3]") == ["word embedding"]  # the row of one token

@@ -75,8 +75,8 @@ def test_while_no_sentence_is_chosen_two_are_patched_about_which_one_would_ask()
     links = {each.proto.page: parse_qs(each.proto.query_string) for each in at.get("page_link")}
     assert links["patch"].items() >= {"text": [DOCTOR], "with": [NURSE]}.items()
     assert "bank" in links["compare"]["text"][0] and "text" not in links["attention"]
-    at = visit(text=DOCTOR, **{"with": NURSE})  # the same sentences, by somebody's own link
-    assert "An example." not in drawer_of(at)
+    at = visit(text=DOCTOR, **{"with": NURSE})  # the same sentences, by a link: a page is what its address says
+    assert "An example." in drawer_of(at)
 
 
 @pytest.mark.parametrize("direction", ["restore", "lose"])

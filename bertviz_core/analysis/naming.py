@@ -82,7 +82,7 @@ NOUNS: Mapping[str, Noun] = MappingProxyType({
     "predictions.decoder": Noun("Logit", module="LM head"),
     "predictions.probs": Noun("Word probability", "probability"),
     "predictions.argmax": Noun("Id of the top prediction", "top id"),
-    "pooler.dense": Noun("Pooler, before tanh", "before tanh", "pooler"),
+    "pooler.dense": Noun("Pooler, projected", "projected", "pooler"),
     "pooler.activation": Noun("Pooler output"),
     "cls.seq_relationship": Noun("Next-sentence logit", "logit", "next-sentence classifier"),
     "cls.seq_relationship.probs": Noun("Next sentence", "probability"),

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 
 from bertviz_core.errors import InputError
 from bertviz_core.formula.functions import Apply
+from bertviz_core.formula.markup import write_words
 from bertviz_core.formula.nodes import Add, Constant, Expr
 from bertviz_core.formula.steps import RESIDUAL, Program, Step, replace_nodes, walk_nodes, walk_symbols
 from bertviz_core.programs.config import ACTIVATIONS
@@ -66,7 +67,12 @@ def rewrite(program: Program, step: Step, rule: Rule) -> Step:
     expr = rewrite(program, step, rule.argument or rule.word)
     if expr == step.expr:
         return step
-    meaning = _MEANINGS.get(rule.word, step.meaning)
+    applies = (
+        f"A change applies {write_words(ACTIVATIONS[rule.word].tex)} to each number."
+        if rule.word in ACTIVATIONS
+        else ""
+    )
+    meaning = applies or _MEANINGS.get(rule.word, step.meaning)
     return replace(step, expr=expr, meaning=meaning, source=f"What if: {rule}", choice="")
 
 

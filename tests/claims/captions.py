@@ -112,7 +112,8 @@ def _(scene, name):
     normal = (total - total.mean()) / np.sqrt(total.var() + _read_epsilon(scene))
     scaled = normal * scene["embeddings.LayerNorm.weight"] + scene["embeddings.LayerNorm.bias"]
     recorded = scene["embeddings.LayerNorm"][scene.token]
-    assert name == "deviations" or not np.allclose(scaled, recorded, atol=1e-4)
+    if name == "deviations":
+        np.testing.assert_allclose(recorded, scaled, atol=1e-3)
     return Truth({"before": total.std(), "normal": normal.std(), "scaled": scaled.std(), "recorded": recorded.std()})
 
 

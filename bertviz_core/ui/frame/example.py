@@ -31,10 +31,9 @@ def begin(page: str) -> None:
         state.write(_OFFERED, True)
 
 
-def is_shown() -> bool:
-    """Whether it is an example that is compared, and nobody has chosen these sentences."""
-    shown = (state.read(TEXT), state.read(WITH)) in _PAIRS.values()
-    return shown and state.read(_OFFERED) and not any(map(state.read, _BESIDE))
+def is_example() -> bool:
+    """Whether the sentences that are compared are those of an example, whoever led to them."""
+    return (state.read(TEXT), state.read(WITH)) in _PAIRS.values() and not any(map(state.read, _BESIDE))
 
 
 def list_queries(pages: Collection[str]) -> dict[str, dict[str, str]]:
@@ -43,7 +42,7 @@ def list_queries(pages: Collection[str]) -> dict[str, dict[str, str]]:
     usual = state.read(TEXT) in ("", EXAMPLES[0].text) and not any(map(state.read, (WITH, *_BESIDE)))
     if usual and _PAIRS.keys() & queries.keys():
         state.write(_OFFERED, True)
-    elif not is_shown():
+    elif not (is_example() and state.read(_OFFERED)):
         return queries
     return {page: _lead(page, says, usual) for page, says in queries.items()}
 

@@ -332,6 +332,7 @@ def show_maps(view: View) -> None:
     """Maps of all queries and keys, one for each step before the softmax."""
     width, masked = view.trace.model.config.head_dim, name_masked(view.trace)
     masked = f"{masked} masked out" if masked else "the scaled ones, as nothing is masked out"
+    masked = "a change puts some" if is_put(view.trace, locate(view, "scores")) else masked
     for name, see in _SEE.items():
         address = locate(view, name)
         figure, note = draw_tensor(view, address)

@@ -53,8 +53,8 @@ class Bringing:
 
     @property
     def others(self) -> int:
-        """How many tokens are not drawn, padding left out."""
-        return len({*self.found.real} - {*self.shown})
+        """How many tokens are not drawn; of padding that of which a change has something taken."""
+        return len({*self.found.real, *np.flatnonzero(self.taken[self.head]).tolist()} - {*self.shown})
 
     @cached_property
     def contrast(self) -> Contrast | None:
@@ -82,6 +82,6 @@ def read_bringing(view: View) -> Bringing:
     values = trace[own.enter("value")].astype(np.float64)
     row = found.taken[head]
     best = int(row.argmax()) if row.any() or view.ghost is None else read_bringing(view.unchanged).best
-    kept = sorted({*found.real, token, best})
+    kept = sorted({*found.real, *np.flatnonzero(row).tolist(), token, best})
     shown = [kept[i] for i in choose_shown(row[kept], SHOWN, (kept.index(token), kept.index(best)))]
     return Bringing(found, head, best, parts, compute_norms(np.einsum("hk,hkd->hd", found.weights, values)), shown)

@@ -8,7 +8,7 @@ from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, sa
 from bertviz_core.analysis.compared_answers import BLANK, CLASS, FOLLOWS, READING, SPAN, Answers
 from bertviz_core.analysis.predictions import find_masks
 from bertviz_core.formula.address import Address
-from bertviz_core.ui.frame.example import is_shown
+from bertviz_core.ui.frame.example import is_example
 from bertviz_core.ui.frame.labels import read_escaped
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.said import name_plain, name_word, tell_count, tell_degrees, tell_percent, tell_token
@@ -98,7 +98,7 @@ def tell_both(view: View) -> Said:
 
 def write_more(view: View) -> str:
     """What `tell_both` says as plain text, to stand below the headline."""
-    return read_escaped(f"{'An example. ' if is_shown() else ''}{tell_both(view).text}")
+    return read_escaped(f"{'An example. ' if is_example() else ''}{tell_both(view).text}")
 
 
 def _tell_answers(both: Both, answers: Answers) -> Said:

@@ -148,7 +148,7 @@ def tell_component(view: View) -> Said:
 def _tell_scaled(view: View, component: int, apart: float) -> Said:
     """What becomes of the component that lies so many standard deviations apart."""
     if _is_norm_put(view):
-        return say("; γ and β would scale and shift that, but a change puts other numbers there.")
+        return say("; a change puts numbers into the LayerNorm that follows.")
     normal = tell_number(float(_normalize(view)[component]))
     if normal.text == tell_number(apart).text:
         return say("; γ and β scale and shift that.")
@@ -170,18 +170,20 @@ def _is_norm_put(view: View) -> bool:
 def tell_deviation(view: View) -> Said:
     """How LayerNorm, and then γ and β, change the standard deviation of the chosen token's components."""
     trace, token = view.trace, view.chosen.token
+    row = _read_sum(view).astype(np.float64)
+    before = tell_number(row.std() if np.ptp(row) else 0.0)
+    if _is_norm_put(view):
+        there = {"before": before, "recorded": tell_number(trace[NORM.fix(token=token)].astype(np.float64).std())}
+        goes = "the standard deviation of the components goes from {before} in the sum to {recorded}."
+        return say(Claim("deviation, put", f"A change puts numbers into LayerNorm: {goes}", there))
     gamma, beta = (trace[NORM.enter(part)].astype(np.float64) for part in ("weight", "bias"))
-    row, normal = _read_sum(view).astype(np.float64), _normalize(view)
-    before = row.std() if np.ptp(row) else 0.0
-    scaled, recorded = (normal * gamma + beta).std(), trace[NORM.fix(token=token)].astype(np.float64).std()
-    parts = {"before": tell_number(before), "normal": tell_number(normal.std()), "scaled": tell_number(scaled)}
+    normal = _normalize(view)
+    scaled = (normal * gamma + beta).std()
+    parts = {"before": before, "normal": tell_number(normal.std()), "scaled": tell_number(scaled)}
     gives = Claim(
         "deviations",
         "LayerNorm changes the standard deviation of the components from {before} in the sum to "
         "{normal}; γ and β change it to {scaled}",
         parts,
     )
-    if not _is_norm_put(view):
-        return say(gives, ".")
-    there = {"recorded": tell_number(recorded)}
-    return say(gives, Claim("deviation, put", ". A change puts numbers there that make it {recorded}.", there))
+    return say(gives, ".")

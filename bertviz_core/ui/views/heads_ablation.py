@@ -108,11 +108,16 @@ def choose_outcome(view: View) -> None:
     st.selectbox("Worth to the probability of", names, key=_WORTH.name, label_visibility="collapsed", width=_MENU)
 
 
+def is_zero(value: object) -> bool:
+    """Whether it is 0 that a change puts, and no rule or numbers of another pass."""
+    return isinstance(value, int | float) and value == 0
+
+
 def show_words(view: View, worth: Worth) -> None:
     """The answer without the chosen head, and a button that leaves it out on all pages."""
     layer, head = worth.chosen
     changes = zero_head(layer, head)
-    undone = set(changes) <= set(view.outcome.after.changes)
+    undone = all(is_zero(view.outcome.after.changes.get(where)) for where in changes)
     heading = Heading(
         "The answer without it", "bar: without; mark: with", rf"P(A^{{({layer})}}_{{{head}}} = 0)", _SOURCE
     )

@@ -10,7 +10,7 @@ from bertviz_core.analysis.claims import Claim, Part, Relation, Said, say, say_l
 from bertviz_core.analysis.patching import OF_ATTENTION, OF_FEED_FORWARD, OF_HEADS, Patching
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.errors import InputError
-from bertviz_core.ui.frame.example import is_shown
+from bertviz_core.ui.frame.example import is_example
 from bertviz_core.ui.frame.findings import Wanted
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels.said import name_word, tell_count, tell_percent, tell_short, tell_token
@@ -58,7 +58,7 @@ def write_warning(view: View) -> str:
     both = find_both(view)
     if both is None or both.same:
         return ""
-    return f"{'An example. ' if is_shown() else ''}{WARNINGS[both.restore].partition(':')[0]}."
+    return f"{'An example. ' if is_example() else ''}{WARNINGS[both.restore].partition(':')[0]}."
 
 
 def tell_question(both: Both) -> Said:

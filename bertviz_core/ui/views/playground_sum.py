@@ -23,6 +23,7 @@ from bertviz_core.ui.views.playground import ARTICLE
 from bertviz_core.ui.views.playground_sheet import Sheet
 
 _ONE_HOT, _MIXED, _OWN = "one-hot", "mixed", "your row"
+_LITTLE = 1e-3  # of a weight, and of what it brings, that is not written
 _EXAMPLES = (_ONE_HOT, _MIXED)
 _NAMED = [f"token “{word}”" for word in WORDS]
 _COMPONENTS = [f"component {name}" for name in examples.COMPONENTS]
@@ -117,11 +118,10 @@ def show_weighted(view: View, mix: Mix) -> Derived:
     """The six tokens' vectors, weighed by the chosen weights and added up."""
     parts = attention.weigh_values(mix.weights, mix.vectors)
     shown = np.vstack([parts, parts.sum(axis=0)])
-    terms = " + ".join(
-        rf"{format_latex(float(w))} \cdot {format_latex(float(x[0]))}"
-        for w, x in zip(mix.weights, mix.vectors, strict=True)
-        if abs(w) >= 1e-3
-    )
+    pairs = [(float(w), float(x[0])) for w, x in zip(mix.weights, mix.vectors, strict=True)]
+    kept = [pair for pair in pairs if abs(pair[0]) >= _LITTLE or abs(pair[0] * pair[1]) >= _LITTLE]
+    written = [rf"{format_latex(w)} \cdot {format_latex(x)}" for w, x in kept]
+    terms = " + ".join([*written, *([r"\cdots"] if len(kept) < len(pairs) else [])])
     return Derived(
         "playground-weighted",
         "Weighted value of each token, and below their sum",

@@ -7,6 +7,7 @@ import streamlit as st
 
 from bertviz_core.analysis.attention import Angles
 from bertviz_core.analysis.labels import label_tokens
+from bertviz_core.analysis.made_from import is_put
 from bertviz_core.figures.thumbnails import draw_thumbnail
 from bertviz_core.formula.numbers import format_number, write_column
 from bertviz_core.formula.steps import ATTENTION
@@ -104,7 +105,7 @@ def _list_fit(view: View, shown: list[int], terms: np.ndarray, parts: Angles) ->
         ),
         Numbers(
             "Weight",
-            tell_way(view, locate(view, "probs", view.chosen.token), "after scaling and softmax"),
+            tell_way(view, locate(view, "probs", view.chosen.token), _tell_weighing(view)),
             write_column([float(weights[i]) for i in shown], "percent"),
             gives,
             [float(weights[i]) for i in shown],
@@ -130,3 +131,10 @@ def _note_fit(view: View, shown: list[int], terms: np.ndarray, parts: Angles) ->
         f"{format_number(-end)} to {format_number(end)}."
         + (f" Shown: {len(shown)} of {total} keys." if len(shown) < total else "")
     )
+
+
+def _tell_weighing(view: View) -> str:
+    """How a weight comes about from the dot product, unless a change puts other scores between them."""
+    between = (locate(view, name, view.chosen.token) for name in ("scaled", "scores"))
+    put = any(is_put(view.trace, each) for each in between)
+    return "by softmax, of scores that a change puts" if put else "after scaling and softmax"

@@ -11,14 +11,13 @@ import streamlit as st
 from bertviz_core.analysis import layers, sentence
 from bertviz_core.analysis.answers import rank_spans
 from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
-from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.predictions import RELATIONS
 from bertviz_core.analysis.ranking import find_robust_limit, rank_top
-from bertviz_core.figures.bars import BAR_HEIGHT, SHARES, draw_bars, draw_curve
+from bertviz_core.figures.bars import BAR_HEIGHT, SHARES, draw_bars
 from bertviz_core.figures.heatmap import Side, draw_heatmap
 from bertviz_core.figures.softmax import SortedTerms, draw_sorted_terms
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_latex, format_number, format_percent
+from bertviz_core.formula.numbers import format_latex, format_number
 from bertviz_core.formula.steps import NORM, PREDICTION
 from bertviz_core.formula.tex import bracket_negative, take_ends, write_sum
 from bertviz_core.formula.texts import name_token, write_count
@@ -33,19 +32,13 @@ from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.panels.said import name_plain, tell_number, tell_percent, tell_tied
 from bertviz_core.ui.panels.worked import write_cosine
 from bertviz_core.ui.views import sentence_answer
+from bertviz_core.ui.views.sentence_pooler import DENSE, POOLED
 
-_TERMS, _CURVE, _STRIPS = 120, 336, 190  # pixels: of what is split over the components, the curve, the strips
+_TERMS = 120  # pixels of what is split over the components
 _LEAST = 96  # pixels of all classes' bars together
 _LABELLED = 40
 _NEXT = Address("cls.seq_relationship")
-_FLAT = 0.9  # beyond which tanh changes little
-_DENSE, _POOLED = Address("pooler.dense"), Address("pooler.activation")
 _CLASSES = Address("classifier")
-_NOTES_LAST_LINE = (
-    r"The forward-pass note ends in the softmax of $\tanh(W^{final} Z[0,:])$, $Z$ after the last layer. BERT "
-    r"as released has the same first step with a bias, $\bar{p} = \tanh(p)$, and one more matrix before the softmax: "
-    "it turns the pooled components into one logit per class."
-)
 
 
 def write_headline(view: View) -> Said:
@@ -58,7 +51,7 @@ def write_headline(view: View) -> Said:
         form = "Does a second sentence follow? There is none; BERT says **{share}** all the same"
         if view.pair:
             form = "Does the second sentence follow the first? **{share}** that it does"
-        elif any(trace.encoding.segments):
+        elif {*trace.encoding.segments} >= {0, 1}:
             form = "Does segment 1 follow segment 0? **{share}** that it does"
         return say(Claim("next sentence", form, parts))
     if _CLASSES in trace:
@@ -144,7 +137,7 @@ def show_one_vector(view: View) -> Derived:
             NORM,
             r"m = \frac{1}{n} \sum_{t=1}^{n} X^{(L)}_{t,:} \quad \cos(x, y) = "
             r"\frac{x \cdot y}{\lVert x \rVert \, \lVert y \rVert}",
-            f"BERT's pooler{'' if _DENSE in trace else ', which this checkpoint lacks,'} reads the first token. "
+            f"BERT's pooler{'' if DENSE in trace else ', which this checkpoint lacks,'} reads the first token. "
             "To compare texts, the mean of a text's tokens is often used instead: "
             "two texts are similar if the cosine of their means is near 1. "
             f"{tell_left_out(trace) or 'Padding is left out.'}",
@@ -167,55 +160,9 @@ def list_answers(view: View) -> list[Address]:
     return [address for address in (_NEXT, _CLASSES) if address in view.trace and _is_answer(view, address)]
 
 
-def show_pooler(view: View) -> None:
-    """The projection, and its components on the tanh curve."""
-    _show_projection(view)
-    _show_curve(view)
-
-
 def _is_answer(view: View, address: Address) -> bool:
     """Whether it is about the input as a whole, and not about every token."""
     return "token" not in view.trace.dims(address)
-
-
-def _show_curve(view: View) -> None:
-    trace = view.trace
-    before, after = trace[_DENSE], trace[_POOLED]
-    reach = float(max(abs(before).max(), 3.0)) + 0.5
-    grid = np.linspace(-reach, reach, 160)
-    show_panel(
-        view,
-        _POOLED,
-        "Every component on the tanh curve",
-        draw_curve(grid, np.tanh(grid), before, after, view.colors, view.colors.kinds[PREDICTION], height=_CURVE).offer(
-            picks.pick_every(trace, _POOLED)
-        ),
-        note=f"{format_percent(float((abs(np.tanh(before)) > _FLAT).mean()))} of {len(after):,} components "
-        f"{'would be' if is_put(trace, _POOLED) else 'are'} beyond ±{_FLAT}, where tanh is nearly flat.",
-    )
-
-
-def _show_projection(view: View) -> None:
-    """The first token's vector, projected, then squeezed by tanh."""
-    trace = view.trace
-    vectors = np.stack([trace[_DENSE], trace[_POOLED]])
-    figure = draw_heatmap(
-        vectors,
-        Side("", ["dense", "tanh"]),
-        Side("pooled"),
-        view.colors,
-        PREDICTION,
-        end=find_robust_limit(vectors),
-        height=_STRIPS,
-    )
-    show_panel(
-        view,
-        _DENSE,
-        f"{name_token(trace.tokens, 0)} after the projection; below it, after tanh",
-        figure.offer(picks.pick_vectors(trace, [_DENSE, _POOLED])),
-        note="One column per component, one scale: tanh keeps numbers in −1 … 1, small ones hardly change."
-        f"{tell_put(view, _POOLED)} {_NOTES_LAST_LINE}",
-    )
 
 
 def show_classes(view: View) -> None:
@@ -283,7 +230,7 @@ def _show_evidence(view: View, address: Address, names: tuple[str, ...]) -> Deri
     label = int(trace[address].argmax())
     split = _find_split(trace, address)
     weight, biases = trace[address.enter("weight")], trace[address.enter("bias")]
-    found = trace[_POOLED] * split.measure(weight, label)
+    found = trace[POOLED] * split.measure(weight, label)
     bias = float(split.measure(biases, label))
     total = float(found.sum()) + bias
     components = [f"component {i}" for i in range(len(found))]
@@ -299,7 +246,7 @@ def _show_evidence(view: View, address: Address, names: tuple[str, ...]) -> Deri
             _TERMS,
         ),
         Origin(
-            f"{_POOLED} and {address}.weight",
+            f"{POOLED} and {address}.weight",
             PREDICTION,
             split.tex,
             split.meaning,

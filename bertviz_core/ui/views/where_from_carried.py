@@ -32,6 +32,7 @@ from bertviz_core.ui.walk.origin import ask_hidden, choose_rows, count_parts, fi
 from bertviz_core.ui.walk.worked_parts import BIASES, HIDDEN, PART, SUM, find_part, name_whole, write_measure
 
 Measured = Found[Mapping[int, float]]
+_ROUNDING = 2e-6  # relative: what a number falls by less is rounding, of single precision
 _ALIKE, _PARTLY = 0.6, 0.3  # rank correlations from which on two orders are much the same, and partly the same
 
 
@@ -193,7 +194,8 @@ def _recall_both(view: View) -> tuple[list[int], np.ndarray, np.ndarray] | None:
     question = read_question(view)
     tokens, now = sorted(found.value), read_measure(view.trace, question)
     parts = find_origins_of(view.trace, question).parts.parts
-    return tokens, parts[tokens], np.array([now - found.value[i] for i in tokens])
+    falls = np.array([now - found.value[i] for i in tokens])
+    return tokens, parts[tokens], np.where(np.abs(falls) > _ROUNDING * abs(now), falls, 0.0)
 
 
 def _tell_departure(view: View) -> str:

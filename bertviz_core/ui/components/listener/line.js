@@ -6,6 +6,7 @@ import { PARTS, readLine } from "../shared/streamlit.js";
 
 const AFTER = 1500; // milliseconds: a line that is up again sooner is not spoken of
 const TOLD = "The server does not answer. What is on screen stays, and can be used again once the server is back.";
+const FOLD = `${PARTS.expander} summary`;
 const CLOSE = `${PARTS.dialog} button`; // its first one
 
 class Line {
@@ -17,6 +18,16 @@ class Line {
     const changed = new MutationObserver(() => this.look());
     changed.observe(this.app, { attributes: true, attributeFilter: ["data-test-connection-state"] });
     changed.observe(document.body, { childList: true }); // where windows open
+    document.addEventListener("click", (event) => this.press(event), true);
+  }
+
+  // A fold opens in the browser, and its page would never hear of it.
+  /** @param {MouseEvent} event */
+  press(event) {
+    const fold = /** @type {Element | null} */ (event.target)?.closest?.(FOLD);
+    if (!fold || readLine(this.app) === "up") return;
+    event.preventDefault();
+    event.stopPropagation();
   }
 
   look() {
