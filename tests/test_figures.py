@@ -81,7 +81,6 @@ SQUARES = Squares(
     ["1.0", "2.0", "3.0"],
     [f"L.a[h={h},x={i}]" for h in range(3) for i in range(SIZE)],
 )
-
 PLACES = np.stack(np.meshgrid(4 * np.arange(SIZE), 4 * np.arange(SIZE), indexing="ij"), axis=-1)
 UNKNOWN = [FromRow("[MASK]", 0.0, "a.part[source=0]", note="the blank"), FromRow("biases", 0.0, "a.biases")]
 CARRIED = Carried(
@@ -199,7 +198,7 @@ CASES = {
     },
     "draw_word_rises": {
         "nothing yet": lambda c: draw_word_rises(np.zeros(0), np.zeros((0, SIZE)), WORDS, [], 60, c),
-        "three bold": lambda c: draw_word_rises(np.array([0, 3, 6]), WEIGHTS[:3], WORDS, [0, 2, 4], 9, c),
+        "bold": lambda c: draw_word_rises(np.array([0, 3, 6]), WEIGHTS[:3], WORDS, [0, 2, 4], 9, c),
         "means": lambda c: draw_word_rises(np.arange(3), WEIGHTS[:3], WORDS, [0, 2], 9, c, 264, 0, WEIGHTS[1:4]),
     },
     "draw_loss_along": {"a parabola": lambda c: draw_loss_along(LINE, LINE**2, (1.0, 1.0), (0.5, 0.25), 2.0, c)},

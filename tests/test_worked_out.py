@@ -141,7 +141,7 @@ def test_other_addresses_are_left_to_others(rome):
 
 
 def test_no_name_means_two_such_numbers():
-    assert not worked_out._MAKERS.keys() & worked_out._OF_PARTS.keys()
+    assert not worked_out.MAKERS.keys() & worked_out._OF_PARTS.keys()
 
 
 def test_the_cells_of_a_map_of_cosines_have_their_addresses():

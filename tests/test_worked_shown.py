@@ -60,5 +60,5 @@ def visit(page, cell, **query):
 
 
 def test_all_kinds_are_shown():
-    kinds = {*worked_out._MAKERS, *worked_out._OF_PARTS, worked_out.ACROSS, PATCHED}
+    kinds = {*worked_out.MAKERS, *worked_out._OF_PARTS, worked_out.ACROSS, PATCHED}
     assert {read_address(cell).name for cell in SHOWN} == kinds

@@ -146,6 +146,7 @@ def _draw_before(parts: np.ndarray, starts: np.ndarray, colors: Palette) -> Spec
         "orientation": "h",
         "width": _THIN,
         "offset": 0.5 - _THIN,
+        "name": "before",
         "marker": {"color": colors.faint},
         "hovertemplate": Rich("before<br><b>%{text}</b><extra></extra>"),
         "text": [format_short(x) for x in parts.tolist()],

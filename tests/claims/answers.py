@@ -308,10 +308,12 @@ def _letters(scene, start, end):
 
 @oracle("tokens read")
 def _(scene):
-    words = [i for i, token in enumerate(scene.tokens) if token not in scene.special] or [0]
+    mask = scene.trace["attention_mask"].tolist()
+    read = [i for i, one in enumerate(mask) if one]
+    words = [i for i in read if scene.tokens[i] not in scene.special] or read
     return Truth(
         {
-            "tokens": sum(scene.view.outcome.before.encoding.mask),
+            "tokens": f"{len(read)} token{'s' * (len(read) != 1)}",
             "word": scene.tokens[words[0]],
             "id": scene.trace.encoding.ids[words[0]],
             "size": scene.config.vocab_size,

@@ -27,18 +27,6 @@ from tests.loops import run_alone
 ENDS = 4e9
 
 
-@pytest.fixture
-def rooms(tmp_path):
-    return open_rooms(str(tmp_path / "rooms.sqlite"))
-
-
-@pytest.fixture
-def web(rooms):
-    """A server whose clock stands: how many it lets through does not rest on how fast they come."""
-    with TestClient(Starlette(routes=Serving(lambda: rooms, clock=lambda: 0.0).list_routes())) as web:
-        yield web
-
-
 class Class:
     """A room, led over the wire."""
 
@@ -71,11 +59,6 @@ class Class:
 
     def phone(self):
         return self.web.get(f"/join/{self.code}/state").json()
-
-
-@pytest.fixture
-def room(web, rooms):
-    return Class(web, rooms)
 
 
 def test_a_whole_class(room):
@@ -282,17 +265,6 @@ def test_who_begins_to_say_something_and_does_not_end_is_refused(room, monkeypat
     assert answers[0]["status"] == 408 and b"did not come whole" in answers[1]["body"]
 
 
-def test_codes_for_cameras_are_drawn_at_a_pace(room):
-    """Each takes 30 ms, in which nobody else is served. Another class at the same address has a pace of its own."""
-    other = Class(room.web, room.rooms)
-    draw = lambda one, i: one.web.get(f"/lead/{one.code}/code.svg", params={"at": f"http://testserver/{i}/"})  # noqa: E731
-    with ThreadPoolExecutor(40) as pool:
-        found = Counter(each.status_code for each in pool.map(lambda i: draw(room, i), range(40)))
-    assert found[200] >= 10 and found[429] >= 20
-    assert draw(other, 0).status_code == 200
-    assert room.web.get("/lead/AB23/code.svg", params={"at": "http://testserver/"}).status_code == 404  # no such class
-
-
 FILES = {
     "the phone's page": ("/join/", "text/html", "join.js"),
     "with a code": ("/join/AB23", "text/html", "join.js"),
@@ -313,36 +285,6 @@ def test_pages_and_their_files_are_served_and_asked_for_again(web, path, kind, h
 def test_no_other_file_is_served(web):
     for name in ("serving.py", "..%2fserving.py", "types.d.ts", "none.js"):
         assert web.get(f"/rooms/{name}").status_code == 404
-
-
-def test_the_code_for_cameras_holds_the_address_of_the_room(room):
-    web, path = room.web, f"/lead/{room.code}/code.svg"
-    drawn = web.get(path, params={"at": "http://testserver/"})
-    assert drawn.headers["content-type"] == "image/svg+xml" and "http://www.w3.org/2000/svg" in drawn.text
-    for at in ("", "javascript:alert(1)/", "https://x", "http://a b/", f"https://{'x' * 300}/"):
-        assert web.get(path, params={"at": at}).status_code == 404
-
-
-OWN = {
-    "as it was asked": ("bert.example.org", "https://bert.example.org/", 200),
-    "below a path, with a port": ("Bert.example.org:8080", "http://bert.example.org:8080/bert/", 200),
-    "the port of the scheme": ("bert.example.org:443", "https://bert.example.org/", 200),
-    "another site": ("bert.example.org", "https://elsewhere.example.org/", 404),
-    "another port": ("bert.example.org", "http://bert.example.org:8080/", 404),
-    "a name for another": ("bert.example.org", "https://bert.example.org@elsewhere.example.org/", 404),
-    "the machine's, from elsewhere": ("bert.example.org", "http://10.0.0.7/", 404),
-    "the machine's, at the machine": ("localhost:8501", "http://10.0.0.7:8501/", 200),
-    "another machine's, at the machine": ("localhost:8501", "http://10.0.0.8:8501/", 404),
-}
-
-
-@pytest.mark.parametrize(("host", "at", "status"), OWN.values(), ids=OWN)
-def test_a_code_for_cameras_leads_to_this_server_alone(room, monkeypatch, host, at, status):
-    """Anybody's address as a code, drawn by a site that people trust, would be a gift to who lures them."""
-    monkeypatch.setattr(serving, "find_address", lambda: "10.0.0.7")
-    monkeypatch.setattr(serving, "LOCAL", (*serving.LOCAL, "testclient"))
-    found = room.web.get(f"/lead/{room.code}/code.svg", params={"at": at}, headers={"Host": host})
-    assert found.status_code == status
 
 
 def test_a_page_for_phones_is_small_and_drawn_as_soon_as_it_has_come(web):

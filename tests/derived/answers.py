@@ -204,9 +204,13 @@ def story_brings(s: Scene, name: str) -> Truth:
     query, layer = at["token"], int(path.split(".")[2])
     own = path.removesuffix("context")
     weights, values = s[f"{own}probs"][head, query], s[f"{own}value"][head, :, j]
+    terms = weights * values
+    shown = sorted(np.argsort(-np.abs(terms), kind="stable")[:12].tolist())
+    some = [len(shown), len(terms)] if len(shown) < len(terms) else []
+    columns = {"attention A": weights, "value V": values, "A · V": terms}
     return Truth(
-        told=[layer, head, j, float(weights @ values)],
-        tables=[{"attention A": weights, "value V": values, "A · V": weights * values}],
+        told=[layer, head, j, float(weights @ values), *some],
+        tables=[{title: column[shown] for title, column in columns.items()}],
         may=[query],
     )
 

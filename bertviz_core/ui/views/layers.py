@@ -79,10 +79,9 @@ def _tell_ends(first: str, last: str) -> str:
 def _tell_normalized(view: View) -> str:
     """What the norms depend on: of stages that a change lets end otherwise this is not said."""
     norms = [Address.in_layer(i, "output.LayerNorm") for i in range(view.trace.model.config.num_hidden_layers)]
-    normalized = all(gives_normalized(view.trace, norm) for norm in norms)
     every = (Address("embeddings.LayerNorm"), *norms)
-    inside = (norm.enter(part) for norm in every for part in ("mean", "variance", "normalized"))
-    if normalized and not any(is_put(view.trace, each) for each in (*every, *inside)):
+    parts = (*every, *(norm.enter(part) for norm in every for part in ("mean", "variance", "normalized")))
+    if all(gives_normalized(view.trace, each) for each in norms) and not any(is_put(view.trace, x) for x in parts):
         return "Every stage ends with a LayerNorm, so the norm depends mostly on its γ."
     return "Where a stage ends with a LayerNorm, the norm depends mostly on its γ; a change lets some end otherwise."
 

@@ -121,7 +121,7 @@ def show_weighted(view: View, mix: Mix) -> Derived:
     pairs = [(float(w), float(x[0])) for w, x in zip(mix.weights, mix.vectors, strict=True)]
     kept = [pair for pair in pairs if abs(pair[0]) >= _LITTLE or abs(pair[0] * pair[1]) >= _LITTLE]
     written = [rf"{format_latex(w)} \cdot {format_latex(x)}" for w, x in kept]
-    terms = " + ".join([*written, *([r"\cdots"] if len(kept) < len(pairs) else [])])
+    terms = " + ".join([*written, *([r"\cdots"] if any(w * x for w, x in pairs if (w, x) not in kept) else [])])
     return Derived(
         "playground-weighted",
         "Weighted value of each token, and below their sum",

@@ -16,6 +16,7 @@ from bertviz_core.checkpoint.encoding import Encoding
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_percent
 from bertviz_core.formula.steps import PREDICTION
+from bertviz_core.formula.texts import write_count
 from bertviz_core.sharing.findings import Found
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.components.selectors import read_css
@@ -50,12 +51,12 @@ def write_headline(view: View) -> Said:
     words = [i for i in trace.encoding.real if trace.tokens[i] not in special]
     i = words[0] if words else next(iter(trace.encoding.real), 0)
     parts = {
-        "tokens": Part(len(trace.encoding.real)),
+        "tokens": Part(write_count(len(trace.encoding.real), "token")),
         "word": name_word(trace.tokens[i]),
         "id": Part(trace.encoding.ids[i]),
         "size": tell_count(trace.model.config.vocab_size),
     }
-    form = "What does BERT read? **{tokens} tokens**, each a number: {word} is row **{id}** of {size}"
+    form = "What does BERT read? **{tokens}**, each a number: {word} is row **{id}** of {size}"
     return say(Claim("tokens read", form, parts))
 
 

@@ -67,7 +67,7 @@ def _look_before(view: View, question: Question) -> list[Measured]:
 
 
 def _lay_out(
-    view: View, question: Question, shown: Sequence[int], hidden: Measured, before: Sequence[float]
+    view: View, question: Question, shown: Sequence[int], hidden: Measured, before: Sequence[float] = ()
 ) -> Carried:
     trace, found = view.trace, find_origins_of(view.trace, question)
     parts, names, whole = found.parts.parts, tell_tokens_apart(trace), str(find_part(question, SUM))
