@@ -50,10 +50,7 @@ _TRIED_A_SECOND, _TRIED_AT_ONCE = 1.0, 40  # codes that are new at an address: a
 _KNOWN = 2_000  # codes, each with an address where it was right, that are remembered
 _ANSWERS_A_SECOND, _ANSWERS_AT_ONCE = 1.0, 15  # of one phone
 _ENTRIES_A_SECOND, _ENTRIES_AT_ONCE = 1 / 60, 3  # of one browser, which is one phone and keeps its number
-_CAME_A_SECOND, _CAME_AT_ONCE = (
-    2.0,
-    300,
-)  # phones of one address in a room: a large class at once, and nobody who makes them up
+_CAME_A_SECOND, _CAME_AT_ONCE = 2.0, 300  # phones in a room, of one address: a large class at once, not made-up ones
 _BASE = re.compile(r"https?://[^\s\"'<>#?]+/")
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -92,6 +89,7 @@ class Serving:
             (f"/{JOIN}/{{code}}/answer", self._answer, "POST"),
             (f"/{LEAD}/{{code}}/state", self._tell_lead, "GET"),
             (f"/{LEAD}/{{code}}/table", self._write_table, "GET"),
+            (f"/{LEAD}/{{code}}/code.svg", self._draw_code, "GET"),
             (f"/{LEAD}/{{code}}/act", self._act, "POST"),
         ]
         give = Files().give
@@ -101,7 +99,6 @@ class Serving:
             (f"/{JOIN}/{LINK}", partial(give, name="go.html")),
             (f"/{JOIN}/{{code}}", partial(give, name="join.html")),
             (f"/{LEAD}/{{code}}", partial(give, name="lead.html")),
-            (f"/{LEAD}/{{code}}/code.svg", self._draw_code),
             (f"/{FILES}/{{name}}", give),
         ]
         return [
@@ -265,12 +262,7 @@ class Serving:
         fits = len(base) <= _LONGEST_ADDRESS and _BASE.fullmatch(base) and is_code(code)
         if not (fits and _is_own(request, base)):
             return PlainTextResponse("There is no such code.\n", 404)
-        try:
-            await self._call(Rooms.read, code)
-        except RefusedError:
-            return PlainTextResponse("There is no such class.\n", 404)
-        except StoreError:
-            return PlainTextResponse("The server cannot reach its classes just now. Try again.\n", 503)
+        await self._call(Rooms.read, code)
         if not await self._codes.keep(_name_place(name_network(_name_client(request)), code)):
             return PlainTextResponse("Too many codes were drawn. Wait a moment.\n", 429)
         drawn = await asyncio.to_thread(_draw_code, f"{base}{JOIN}/{code}")

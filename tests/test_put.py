@@ -101,9 +101,9 @@ def test_without_a_change_no_page_speaks_of_one(red):
 def test_gamma_and_beta_do_not_give_what_a_change_put(bundled):
     said, _ = read(opened("embeddings", {"embeddings.LayerNorm": 0.25}, "Hi there you"))
     trace = bv.run(bundled, "Hi there you")
-    assert "γ and β would scale and shift that, but a change puts other numbers there." in said
-    given = np.std(trace["embeddings.LayerNorm"][3].astype(np.float64))
-    assert f"γ and β change it to {format_number(given)}. A change puts numbers there that make it 0." in said
+    assert "a change puts numbers into the LayerNorm that follows." in said
+    before = format_number(np.std(trace["embeddings.sum"][3].astype(np.float64)))
+    assert f"the standard deviation of the components goes from {before} in the sum to 0." in said
 
 
 # changes, what the headline adds and how the caption begins

@@ -48,3 +48,13 @@ def test_a_code_for_cameras_leads_to_this_server_alone(room, monkeypatch, host, 
     monkeypatch.setattr(serving, "LOCAL", (*serving.LOCAL, "testclient"))
     found = room.web.get(f"/lead/{room.code}/code.svg", params={"at": at}, headers={"Host": host})
     assert found.status_code == status
+
+
+def test_codes_of_classes_are_not_found_by_asking_for_their_pictures(room):
+    """Who tries many is told to wait, whether there is such a class or not."""
+    ask = lambda code: room.web.get(f"/lead/{code}/code.svg", params={"at": "http://testserver/"}).status_code  # noqa: E731
+    codes = [f"AB{a}{b}" for a in "23456789" for b in "23456789"]
+    with ThreadPoolExecutor(len(codes)) as pool:
+        found = Counter(pool.map(ask, codes))
+    assert found[404] >= 40 and found[429] >= 10 and ask(room.code) == 429
+    assert room.state().status_code == 200 and ask(room.code) == 200

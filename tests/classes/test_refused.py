@@ -32,12 +32,13 @@ def test_codes_are_not_found_by_trying_one_after_the_other(room):
     """
     other = Class(room.web, room.rooms)
     assert other.state().status_code == 200  # the projector's page
-    codes = [*(f"AB{a}{b}" for a in "23456789" for b in "23456789"), room.code]
+    codes = [f"AB{a}{b}" for a in "23456789" for b in "23456789"]
     with ThreadPoolExecutor(len(codes)) as pool:
-        *wrong, right = [pool.submit(room.web.get, f"/join/{code}/state") for code in codes]
+        wrong = [pool.submit(room.web.get, f"/join/{code}/state") for code in codes]
         assert other.phone()["code"] == other.code and other.enter() and other.act("next").json()["place"] == 0
         found = Counter(each.result().status_code for each in wrong)
-    assert found[404] >= 40 and found[429] >= 10 and right.result().status_code == 429
+    right = room.web.get(f"/join/{room.code}/state")
+    assert found[404] >= 40 and found[429] >= 10 and right.status_code == 429
 
 
 def test_a_code_that_is_over_is_no_longer_known(room):
