@@ -186,13 +186,12 @@ def test_what_start_will_do_is_shown_before_and_comes_so():
     at = opened(passes="2", texts="The cat sat.\nA dog sat there.")
     assert settle()
     at.run()
-    run, charts = at.session_state["training-run"], read_charts(at)
-    ahead = run.ahead
+    charts, ahead = read_charts(at), (run := at.session_state["training-run"]).ahead
     assert not errors(at) and not run.records and len(ahead.records) == 4 and len(ahead.passes) == 3
     coming = r"in 4 steps −log P per hidden word is \*\*(.*?)\*\* in the first and \*\*(.*?)\*\* over all"
     told = re.search(coming, at.title[0].value)
     assert told and "Grey is still to come" in texts(at) and ">after all steps</small>" in texts(at)
-    assert list_inks(charts) == {at.session_state["view"].colors.faint}, "what is to come looks as if it had been run"
+    assert list_solid_inks(charts) == {at.session_state["view"].colors.faint}
     press(at, "training-go")
     assert [record.loss for record in run.records] == [record.loss for record in ahead.records]
     assert [found.probabilities for found in run.training.passes] == [one.probabilities for one in ahead.passes]
@@ -200,9 +199,9 @@ def test_what_start_will_do_is_shown_before_and_comes_so():
     taken = read_charts(at)
     for name in ("training-loss", "training-words"):
         assert [one["y"] for one in taken[name]["data"]] == [one["y"] for one in charts[name]["data"]]
-        shapes = [one[name]["layout"].get("shapes", []) for one in (charts, taken)]
+        shapes = (one[name]["layout"].get("shapes", []) for one in (charts, taken))
         assert [[shape["x0"] for shape in each if shape["type"] == "rect"] for each in shapes] == [[0.5], []]
-    assert len(list_inks(taken)) > 1
+    assert len(list_solid_inks(taken)) > 1
     for (sentence, token), ranked in zip(run.training.words, ahead.ranked, strict=True):
         for found, known in zip(run.training.rank_words(sentence, token, 3), ranked, strict=True):
             assert [word for word, _ in found] == [word for word, _ in known]
@@ -211,10 +210,11 @@ def test_what_start_will_do_is_shown_before_and_comes_so():
     assert at.session_state["training-run"].ahead is ahead or at.run().session_state["training-run"].ahead is ahead
 
 
-def list_inks(charts):
-    """The colours of all lines and dots of the page."""
-    drawn = [one for name in ("training-loss", "training-words") for one in charts[name]["data"]]
-    return {(one["marker"] if one["mode"] == "markers" else one["line"])["color"] for one in drawn}
+def list_solid_inks(charts):
+    """The colours of all lines and dots of the page, but of those that are dashed."""
+    every = (*charts["training-loss"]["data"], *charts["training-words"]["data"])
+    inked = (one["marker" if one["mode"] == "markers" else "line"] for one in every)
+    return {one["color"] for one in inked if one.get("dash") != "dash"}
 
 
 def read_charts(at):
