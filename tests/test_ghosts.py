@@ -1,11 +1,14 @@
 """What numbers were before a change is drawn below what they are after it, and only where that pass is shown alone."""
 
 import re
+from base64 import b64decode
 
 import numpy as np
 import pytest
 
+from bertviz_core.analysis.add_norm import Sums
 from bertviz_core.analysis.attribution import Question
+from bertviz_core.analysis.origins import find_origins
 from bertviz_core.figures.palette import LIGHT, PALETTES
 from bertviz_core.figures.tints import tint_cell
 from bertviz_core.figures.triangle import draw_triangle
@@ -92,9 +95,13 @@ def test_the_triangle_before_is_dashed(rome, zeroed, monkeypatch):
 def test_parts_before_lie_end_to_end_and_reach_the_number_before(rome, zeroed):
     seen = view(rome, zeroed)
     question = Question(parse("cls.predictions.decoder[token=8,vocab=2111]"))
-    before = where_from_carried._list_before(seen, question, range(12))
+    now = find_origins(zeroed, question).parts
+    before = where_from_carried._list_before(seen, question, range(12), now)
     assert sum(before) == pytest.approx(float(rome[question.target]), abs=1e-4)
-    assert where_from_carried._list_before(seen.unchanged, question, range(12)) == []
+    assert where_from_carried._list_before(seen.unchanged, question, range(12), now) == []
+    aside = view(rome, rome.with_changes({"cls.seq_relationship": 0.0}))  # which moves no word's logit
+    same = find_origins(rome, question).parts
+    assert where_from_carried._list_before(aside, question, range(12), same) == []
 
 
 @pytest.mark.parametrize(
@@ -109,3 +116,14 @@ def test_parts_before_lie_end_to_end_and_reach_the_number_before(rome, zeroed):
 def test_a_number_that_no_step_computes_has_its_before_in_the_drawer(rome, zeroed, where, told):
     assert re.fullmatch(told, describe_worked_out(view(rome, zeroed), parse(where)))
     assert describe_worked_out(view(rome, rome), parse(where)) == ""
+
+
+def test_sums_before_have_room_on_the_scale_of_those_after():
+    """A sum that was longer than all bars of now ends where the scale does, and these are the shorter."""
+    sums, before = Sums(*map(np.array, ([1.0, 1.0], [1.0, 0.5], [1.5, 1.2], [60.0, 60.0]))), np.array([2.5, 1.0])
+    assert add_norm_sums._find_end(sums, [0, 1], before) == (2.5, None)
+    inks = (add_norm_sums.Ink("", "was"), add_norm_sums.Ink("", "added"), add_norm_sums.Ink("", "sum"))
+    svg = b64decode(add_norm_sums._draw_bars(sums, [0, 1], inks, before, "faint").partition("base64,")[2]).decode()
+    widths = [(float(wide), ink) for wide, ink in re.findall(r'width="([\d.]+)" height="\d" fill="(\w+)"', svg)]
+    assert [wide for wide, ink in widths if ink == "faint"] == pytest.approx([1000, 400], abs=0.1)
+    assert [wide for wide, ink in widths if ink == "sum"] == pytest.approx([600, 480], abs=0.1)

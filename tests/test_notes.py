@@ -137,7 +137,8 @@ def test_of_a_long_input_the_lines_that_are_drawn_are_told(bundled):
 def test_sums_that_are_shown_are_counted_without_padding(padded):
     view = look(padded, token=3)
     shown = add_norm_sums._choose_rows(view)
-    note = add_norm_sums._note_rows(view, add_norm_sums.measure_sums(padded, view.chosen.layer, ATTENTION), shown, "")
+    sums = add_norm_sums.measure_sums(padded, view.chosen.layer, ATTENTION)
+    note = add_norm_sums._note_rows(view, sums, shown, "", None)
     assert len(shown) == 12 and f"Shown: tokens {shown[0]}–{shown[-1]} of 25." in note
     for token in (0, 5, 24):
         assert set(add_norm_sums._choose_rows(look(padded, token=token))) <= {*padded.encoding.real}

@@ -190,7 +190,7 @@ def test_what_start_will_do_is_shown_before_and_comes_so():
     assert not errors(at) and not run.records and len(ahead.records) == 4 and len(ahead.passes) == 3
     coming = r"in 4 steps −log P per hidden word is \*\*(.*?)\*\* in the first and \*\*(.*?)\*\* over all"
     told = re.search(coming, at.title[0].value)
-    assert told and "Grey is still to come" in texts(at) and ">after all steps</small>" in texts(at)
+    assert told and "On grey ground is still to come" in texts(at) and ">after all steps</small>" in texts(at)
     assert list_solid_inks(charts) == {at.session_state["view"].colors.faint}
     press(at, "training-go")
     assert [record.loss for record in run.records] == [record.loss for record in ahead.records]

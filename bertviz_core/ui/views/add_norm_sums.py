@@ -48,14 +48,6 @@ _STYLE = read_css(Path(__file__).with_name("add_norm.css"))
 
 
 @dataclass(frozen=True)
-class Ghost:
-    """How long a sum was before a change, and the colour of that."""
-
-    length: float
-    color: str
-
-
-@dataclass(frozen=True)
 class Ink:
     """The colours of a kind: of its texts and lines, and of its bars."""
 
@@ -136,12 +128,11 @@ def _show_lengths(view: View) -> None:
             matrix = np.stack([sums.was, sums.added, sums.total, sums.angles], axis=1)
             show_values("sums", Values(matrix, label_tokens(view.trace), ["was", "added", "sum", "angle"]))
         st.html(_STYLE)
-        shown, inks = _choose_rows(view), _list_inks(view, where)
+        shown, inks, before = _choose_rows(view), _list_inks(view, where), _read_before(view)
         show_passes_html(
-            view, [_render_sums(one, measure_sums(one.trace, layer, where), shown, inks) for one in view.passes]
+            view, [_render_sums(one, measure_sums(one.trace, layer, where), shown, inks, before) for one in view.passes]
         )
-        ghosts = tell_ghosts(_read_before(view))
-        if note := f"{ghosts}{_note_rows(view, sums, shown, tell_put(view, residual))}".strip():
+        if note := _note_rows(view, sums, shown, tell_put(view, residual), before):
             st.caption(note)
 
 
@@ -160,19 +151,17 @@ def _choose_rows(view: View) -> list[int]:
     return kept[around.start : around.stop]
 
 
-def _note_rows(view: View, sums: Sums, shown: Sequence[int], put: str) -> str:
-    """Which row has a scale of its own, which rows are shown; "" for all of them. put: what is said of the sums."""
-    tokens, (_, apart) = view.trace.tokens, _find_end(sums, shown)
-    own = (
-        ""
-        if apart is None
-        else (
-            f" {apart} “{escape_markdown(tokens[apart])}” is over twice as long as all others shown: it has a scale "
-            "of its own."
-        )
-    )
+def _note_rows(view: View, sums: Sums, shown: Sequence[int], put: str, before: np.ndarray | None) -> str:
+    """Which row has a scale of its own, which rows are shown; "" for all of them. put: what is said of the sums;
+    before: as in `_find_end`."""
+    tokens, (_, apart) = view.trace.tokens, _find_end(sums, shown, before)
+    own = ""
+    if apart is not None:
+        verb = "is" if before is None else "is or was"
+        own = f" {apart} “{escape_markdown(tokens[apart])}” {verb} over twice as long as all others shown: it has a "
+        own += "scale of its own."
     part = tell_shown(shown, len({*view.trace.encoding.real, *shown}))
-    return f"{tell_words(view)}{put}{own} {part}".strip()
+    return f"{tell_ghosts(before)}{tell_words(view)}{put}{own} {part}".strip()
 
 
 def _list_inks(view: View, where: str) -> tuple[Ink, Ink, Ink]:
@@ -224,21 +213,28 @@ def _write_law(view: View, step: Step) -> str:
     return rf"\lvert {total} \rvert^{{2}} = {squares}{product}"
 
 
-def _find_end(sums: Sums, shown: Sequence[int]) -> tuple[float, int | None]:
-    """The end of the scale; and the token over twice as long as all others, if any, which gets a scale of its own."""
-    spans = np.maximum(sums.was + sums.added, sums.total)[list(shown)]
+def _find_end(sums: Sums, shown: Sequence[int], before: np.ndarray | None) -> tuple[float, int | None]:
+    """The end of the scale; and the token over twice as long as all others, if any, which gets a scale of its own.
+
+    before: (token,) how long the sums were before a change, if they are drawn as well.
+    """
+    spans = _list_spans(sums, before)[list(shown)]
     *_, second, longest = np.sort(np.append(0.0, spans)).tolist()
     if longest > 2 * second > 0:
         return second, shown[int(spans.argmax())]
     return longest or 1.0, None
 
 
-def _render_sums(view: View, sums: Sums, shown: Sequence[int], inks: Sequence[Ink]) -> str:
+def _list_spans(sums: Sums, before: np.ndarray | None) -> np.ndarray:
+    """(token,) how far the longest bar of each row reaches."""
+    spans = np.maximum(sums.was + sums.added, sums.total)
+    return spans if before is None else np.maximum(spans, before)
+
+
+def _render_sums(view: View, sums: Sums, shown: Sequence[int], inks: Sequence[Ink], before: np.ndarray | None) -> str:
     """One row a token. The bars of all rows are one picture, which hangs down from the head of their column."""
-    end, _ = _find_end(sums, shown)
-    before = _read_before(view)
-    ghosts = () if before is None else [Ghost(float(before[i]), view.colors.faint) for i in shown]
-    bars = f'<img alt="" src="{_draw_bars(sums, shown, inks, ghosts)}" style="--rows:{len(shown)}">'
+    end, _ = _find_end(sums, shown, before)
+    bars = f'<img alt="" src="{_draw_bars(sums, shown, inks, before, view.colors.faint)}" style="--rows:{len(shown)}">'
     heads = (
         f'<th scope="col">token</th><th scope="col" class="bv-lengths">{bars}0 to {format_short(end)}</th>'
         f'<th scope="col" style="color:{inks[0].text}">was</th><th scope="col" style="color:{inks[1].text}">added</th>'
@@ -250,22 +246,24 @@ def _render_sums(view: View, sums: Sums, shown: Sequence[int], inks: Sequence[In
     return table_html.write_region("Lengths by token", table, "bv-sums", picture=True)
 
 
-def _draw_bars(sums: Sums, shown: Sequence[int], inks: Sequence[Ink], ghosts: Sequence[Ghost] = ()) -> str:
-    """What was and what is added end to end, the sum below them, row by row under the head; thin below that: what the
-    sum was before a change."""
-    end, apart = _find_end(sums, shown)
+def _draw_bars(
+    sums: Sums, shown: Sequence[int], inks: Sequence[Ink], before: np.ndarray | None = None, faint: str = ""
+) -> str:
+    """What was and what is added end to end, the sum below them, row by row under the head; thin below that, and faint,
+    what the sum was before a change."""
+    (end, apart), spans = _find_end(sums, shown, before), _list_spans(sums, before)
     drawn = []
     for row, i in enumerate(shown):
         was, added, total = (float(each[i]) for each in (sums.was, sums.added, sums.total))
-        unit = 1000 / (was + added if i == apart else end)
+        unit = 1000 / (float(spans[i]) if i == apart else end)
         top = (row + 1) * _ROW
         drawn += [
             f'<rect x="{x * unit:.1f}" y="{top + y}" width="{length * unit:.1f}" height="6" fill="{ink.cell}"/>'
             for x, y, length, ink in zip((0, was, 0), (4, 4, 12), (was, added, total), inks, strict=True)
         ]
-        for ghost in ghosts[row : row + 1]:
-            wide = min(ghost.length * unit, 1000)
-            drawn.append(f'<rect x="0" y="{top + 19}" width="{wide:.1f}" height="2" fill="{ghost.color}"/>')
+        if before is not None:
+            wide = float(before[i]) * unit
+            drawn.append(f'<rect x="0" y="{top + 19}" width="{wide:.1f}" height="2" fill="{faint}"/>')
     return write_picture(1000, (len(shown) + 1) * _ROW, "".join(drawn), stretched=True)
 
 

@@ -22,7 +22,7 @@ from bertviz_core.ui.views.training_run import Run
 from bertviz_core.ui.views.training_told import name_loss
 
 _LOSS = r"J(\theta) = -\sum_j \log P(\theta)_{x_j, j} \llbracket \hat{x}_j = \mathrm{mask} \rrbracket"
-_IS_AHEAD = "Grey is still to come: worked out beforehand, it will be the same."
+_IS_AHEAD = "On grey ground is still to come: worked out beforehand, it will be the same."
 _SIDES = (9, 11)  # the names of words stand at the right
 _BOLD = 3  # words that stand out
 _MEANS_ARE = f" A line is the mean of up to {OVER} passes, a thin one each pass, a dot the last."
@@ -47,10 +47,10 @@ def show_lead(view: View, run: Run, progress: str = "") -> None:
 
 
 def _tell_steps(run: Run, total: int) -> str:
-    """How many steps there are, and what the grey part of the charts is."""
+    """How many steps there are, and what lies on the grey ground of the charts."""
     if run.training.finished:
         return write_count(total, "step")
-    return f"{write_count(total, 'step')}; grey {'was not taken' if run.ended else 'is still to come'}"
+    return f"{write_count(total, 'step')}; on grey ground {'was not taken' if run.ended else 'is still to come'}"
 
 
 def _show_losses(view: View, run: Run, total: int) -> None:

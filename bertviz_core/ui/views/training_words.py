@@ -68,8 +68,9 @@ def render_choices(tokens: Sequence[str], token: int, ranked: Mapping[str, Ranke
 
 def _render_blank() -> str:
     """The room that a word's predictions will take."""
-    column = f"<div><small>&nbsp;</small>{'<p><span>word</span><span>10 %</span></p>' * RANKED}</div>"
-    place = '<div class="bv-hiding"><i>a hidden word among others</i></div>'
+    word, share, line = ("&nbsp;" * letters for letters in (8, 5, 36))
+    column = f"<div><small>&nbsp;</small>{f'<p><span>{word}</span><span>{share}</span></p>' * RANKED}</div>"
+    place = f'<div class="bv-hiding"><i>{line}</i></div>'
     return f'<div>{place}<div class="bv-choices">{column * 2}</div></div>'
 
 

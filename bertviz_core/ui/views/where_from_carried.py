@@ -39,7 +39,7 @@ _ALIKE, _PARTLY = 0.6, 0.3  # rank correlations from which on two orders are muc
 def draw_both(view: View, question: Question, found: Origins, hidden: Measured) -> None:
     """The picture as far as it is known, and what it says."""
     rows = choose_rows(found.parts.parts)
-    before = _list_before(view, question, rows)
+    before = _list_before(view, question, rows, found.parts)
     charts = [
         draw_carried(_lay_out(one, question, rows, known, before), view.colors)
         for one, known in zip(view.passes, [*_look_before(view, question), hidden], strict=True)
@@ -91,13 +91,15 @@ def _lay_out(
     )
 
 
-def _list_before(view: View, question: Question, shown: Sequence[int]) -> list[float]:
-    """The rows' parts in the pass before a change; none where another pass is shown, or that one has none."""
+def _list_before(view: View, question: Question, shown: Sequence[int], now: Attribution) -> list[float]:
+    """The rows' parts in the pass before a change; none where no change moves them, or another pass is shown."""
     if view.ghost is None:
         return []
     try:
         found = find_origins_of(view.ghost, question).parts
     except InputError:
+        return []
+    if np.array_equal(found.parts, now.parts) and found.biases == now.biases:
         return []
     rest = np.delete(found.parts, shown)
     return [*found.parts[list(shown)].tolist(), *([float(rest.sum())] if len(rest) else []), found.biases]
