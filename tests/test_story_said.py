@@ -8,6 +8,7 @@ import pytest
 import bertviz_core as bv
 from bertviz_core.analysis.parts import SUMMAND, TERM, WITHOUT, take_apart
 from bertviz_core.analysis.walk import find_beginnings, list_turns
+from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number
 from bertviz_core.ui.views.story_words import name_part, tell_choice, tell_passed
 from tests.claims.states import list_states
@@ -35,6 +36,15 @@ def turns(models):
     return found
 
 
+def mark_put(trace, cell):
+    """Whether a change put a number there, whatever was computed."""
+    put = np.zeros(trace.shape(cell.path), dtype=bool)
+    for override in trace.overrides(cell.path):
+        if not override.times and not override.plus:
+            put[override.index] = True
+    return bool(put[tuple(cell.at[axis] for axis in trace.dims(cell.path))])
+
+
 def list_sizes(trace, turn):
     """How much each part counts, worked out from the operands: of what can be followed, and of all else."""
     depending, fixed, changing = [], [], trace.program.reached(("input_ids",))
@@ -50,7 +60,7 @@ def list_sizes(trace, turn):
     for part in found:
         factors = [float(trace[operand]) for operand in part.operands]
         size = abs(float(np.prod(factors))) if found.measure is TERM else abs(part.amount)
-        depends = any(operand.path in changing for operand in part.operands)
+        depends = any(operand.path in changing and not mark_put(trace, operand) for operand in part.operands)
         (depending if depends else fixed).append(size)
     return depending or fixed, fixed if depending else []
 
@@ -88,3 +98,14 @@ def test_the_table_of_steps_says_the_same_in_short(turns):
             short = name_part(turn)
             assert short.startswith("the largest ") or SHARES.match(said), (short, said)
             assert ("computed from the token ids" in short) == ("computed from the token ids" in said)
+
+
+def test_a_story_passes_what_a_change_put_there(bundled):
+    """It had told of a put 0 as the largest term computed from the token ids."""
+    puts = Address.in_layer(5, "output.LayerNorm").fix(token=3)
+    trace = bv.run(bundled, "Iron rusts, gold [MASK] not.", changes={str(puts): 0.0, f"{puts.path}[token=4]": 3.0})
+    for token in (3, 4):
+        cell = Address("cls.predictions.transform.dense").fix(token=token, transform=0)
+        (turn, *rest) = list_turns(trace, cell)
+        assert not turn.choice.passed and "token ids" not in tell_choice(trace, turn)
+        assert len(rest) == 1 or rest[-1].cell.path in trace.model.parameters

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from bertviz_core.analysis.ablation import list_outcomes
+from bertviz_core.analysis.made_from import is_put_throughout
 from bertviz_core.analysis.parts import Measure, Part, Parts, take_apart, unwrap
 from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.formula.address import Address
@@ -85,10 +86,11 @@ def choose_way(trace: Trace, found: Parts, worded: Collection[str]) -> Choice | 
     """The part that a story follows: of those that depend on the words, the one that counts most.
 
     Where none does, the one that counts most; where there are no parts, none. worded: the tensors made from the words.
+    A number that a change put there is the same whatever the words are.
     """
     if not len(found):
         return None
-    open_to = found.are_made_from(worded)
+    open_to = _find_open(trace, found, worded)
     places = np.flatnonzero(open_to if open_to.any() else ~open_to)
     best = int(places[found.weights[places].argmax()])
     part, (first,) = found[best], found.strongest(1)
@@ -99,6 +101,17 @@ def choose_way(trace: Trace, found: Parts, worded: Collection[str]) -> Choice | 
     passed = found[first] if found.weights[first] > weight else None
     rivals = found.weights[places[places != best]]
     return Choice((content or followed)[0], part, found.measure, passed, weight, rivals)
+
+
+def _find_open(trace: Trace, found: Parts, worded: Collection[str]) -> np.ndarray:
+    """Of each part, whether it depends on the words; shape (part,)."""
+    open_to = found.are_made_from(worded)
+    read = {block.path for group in found.groups for block in group.blocks} & set(worded)
+    if any(trace.overrides(path) for path in read):
+        for place in np.flatnonzero(open_to).tolist():
+            followed = (operand for operand in found[place].operands if operand.path in worded)
+            open_to[place] = not all(is_put_throughout(trace, operand) for operand in followed)
+    return open_to
 
 
 def _is_share(trace: Trace, cell: Address) -> bool:
