@@ -33,3 +33,21 @@ def test_a_server_that_is_gone_is_told_of_in_a_sentence_that_ends_with_the_silen
     app.page.evaluate(expand(FIND))  # before anybody could have noticed
     app.page.wait_for_timeout(2000)
     assert not told.count()
+
+
+@pytest.mark.rare
+def test_a_fold_pressed_while_the_server_is_gone_stays_as_its_address_says(app):
+    """It had opened in the browser alone: the page showed what neither its address nor its server knew of."""
+    app.open("attention")
+    fold = app.page.locator(expand(":--expander")).first
+    summary, opens = fold.locator("summary"), "details => details.open"
+    before, address = fold.locator("details").evaluate(opens), app.page.url
+    app.page.evaluate(expand(LOSE))
+    summary.click()
+    app.page.wait_for_timeout(300)  # as long as it would take to open
+    assert fold.locator("details").evaluate(opens) is before and app.page.url == address
+    app.page.evaluate(expand(FIND))
+    runs = app.page.evaluate("window.runs")
+    summary.click()
+    app.settle(runs)
+    assert fold.locator("details").evaluate(opens) is not before and app.page.url != address
