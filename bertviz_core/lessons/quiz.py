@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from bertviz_core.lessons import attention, embeddings, layer, tokens, whatif, words
-from bertviz_core.lessons.lesson import Ask, Choose, Lesson, Pick, Step, Worked
+from bertviz_core.lessons.lesson import Choose, Lesson, Pick, Step, Worked
 from bertviz_core.lessons.scene import Scene
 from bertviz_core.lessons.tokens_picture import draw_tokens
 
@@ -32,25 +32,13 @@ _TEXTS: Mapping[str, str] = {  # where a lesson's own one explains what is asked
     "without": "“Without a head” can mean two things: all its weights are 0, or all are alike, so that it looks at all "
     "tokens equally. Here it is {own}.",
 }
-_OPTIONS: Mapping[str, tuple[str, ...]] = {  # where a lesson's own ones hold the answer of another question
-    "without": ("Less than with all its weights 0", "About the same as then", "More than with all its weights 0"),
-}
 _MINUTES = 12
 
 
 def _ask(step: Step) -> Step:
     """A question of a lesson as the quiz asks it. What is picked is picked in a picture; all else stays covered."""
     covers = ("headline", "drawer") if isinstance(step.ask, Pick) else ("page", "headline", "drawer", "tokens")
-    return replace(step, covers=covers, text=_TEXTS.get(step.name, step.text), ask=_name_options(step))
-
-
-def _name_options(step: Step) -> Ask:
-    """What can be answered, in the quiz's own words where it has any."""
-    labels = _OPTIONS.get(step.name)
-    if labels is None or not isinstance(step.ask, Choose):
-        return step.ask
-    options = zip(step.ask.options, labels, strict=True)
-    return replace(step.ask, options=tuple(replace(option, label=label) for option, label in options))
+    return replace(step, covers=covers, text=_TEXTS.get(step.name, step.text))
 
 
 def _turn(step: Step, by: int) -> Step:

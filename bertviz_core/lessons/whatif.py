@@ -48,17 +48,17 @@ LESSON = Lesson(
                 (
                     Option(
                         "It falls, by a tenth of that or more.",
-                        "{p1}, from {p0}: it falls. Where a head looks did not show that; the run did.",
+                        "{p1}, from {f0}: it falls. Where a head looks did not show that; the run did.",
                         "That the head looks at {target} does not show that {word} needs it.",
                     ),
                     Option(
                         "It changes by less than a tenth of that.",
-                        "{p1}, from {p0}. Where a head looks does not say how much the answer depends on it.",
+                        "{p1}, from {f0}. Where a head looks does not say how much the answer depends on it.",
                         "Leaving a head out need not show, but here it does.",
                     ),
                     Option(
                         "It rises, by a tenth of that or more.",
-                        "{p1}, from {p0}: it rises. A head can look hard at a token and be in the way of this word.",
+                        "{p1}, from {f0}: it rises. A head can look hard at a token and be in the way of this word.",
                         "A head can be in the way of a word, but not this one, or not by so much.",
                     ),
                 ),
@@ -192,21 +192,21 @@ LESSON = Lesson(
             Choose(
                 (
                     Option(
-                        "Less than {z}",
-                        "{u}, against {z}: a mean of all values is worse here than nothing. Always say which “without” "
-                        "you ran.",
+                        "Less than with all its weights 0",
+                        "{u}, against {f0}: a mean of all values is worse here than nothing. Always say which "
+                        "“without” you ran.",
                         "That would mean that a mean of all values harms more than nothing.",
                     ),
                     Option(
-                        "About {z}: without is without",
-                        "{u}, against {z}: here the two differ by only {points} points. Always say which “without” "
+                        "About the same as then",
+                        "{u}, against {f0}: here the two differ by only {points} points. Always say which “without” "
                         "you ran.",
                         "0 takes away all that the head hands on, uniform weights only its choice.",
                     ),
                     Option(
-                        "More than {z}",
-                        "{u}, against {z}: with uniform weights the head still hands on a mean of all values, and that "
-                        "is worth {points} points. Always say which “without” you ran.",
+                        "More than with all its weights 0",
+                        "{u}, against {f0}: with uniform weights the head still hands on a mean of all values, and "
+                        "that is worth {points} points. Always say which “without” you ran.",
                         "A mean of all values can help, as part of what the head hands on. Here it does not, or not by "
                         "so much.",
                     ),

@@ -14,7 +14,7 @@ from bertviz_core.analysis.ablation import Ablation, zero_head, zero_heads
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.analysis.token_attention import read_weights
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.numbers import format_percent, write_fixed
+from bertviz_core.formula.numbers import choose_percent, format_percent, write_fixed
 from bertviz_core.lessons.lesson import Tried, Verdict, Worked
 from bertviz_core.lessons.scene import Scene
 from bertviz_core.lessons.typed import read_sentence
@@ -60,6 +60,12 @@ def name_answer(scene: Scene) -> dict[str, str]:
     }
 
 
+def _name_two(part: float, other: float, name: str) -> dict[str, str]:
+    """Two probabilities that an answer compares, told apart where they are not the same: one by its name, and f0."""
+    write = choose_percent(part, other)
+    return {name: write(part), "f0": write(other)}
+
+
 def write_points(part: float) -> str:
     """A difference of two probabilities in percentage points."""
     return write_fixed(100 * part, 2)
@@ -78,7 +84,7 @@ def work_looks(scene: Scene) -> Worked:
         "own": name_head((scene.layer, scene.head)),
         "target": scene.quote(key),
         "w": format_percent(float(row[key])),
-        "p1": format_percent(without),
+        **_name_two(without, answer, "p1"),
     }
     moved = without - answer
     outcome = 1 if abs(moved) < PART * answer else 0 if moved < 0 else 2
@@ -256,7 +262,7 @@ def work_without(scene: Scene) -> Worked:
         **name_answer(scene),
         "own": name_head((scene.layer, scene.head)),
         "z": format_percent(zeroed),
-        "u": format_percent(spread),
+        **_name_two(spread, zeroed, "u"),
         "points": write_points(abs(spread - zeroed)),
     }
     apart = spread - zeroed

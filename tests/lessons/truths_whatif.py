@@ -76,6 +76,7 @@ def looks(scene):
         "target": name(scene, weights.argmax()),
         "w": format_percent(weights.max()),
         "p1": format_percent(after),
+        "f0": format_percent(shares[best]),
     }
 
 
@@ -142,6 +143,7 @@ def without(scene):
         "own": head_name(own),
         "z": format_percent(zeroed),
         "u": format_percent(spread),
+        "f0": format_percent(zeroed),
         "points": points(abs(spread - zeroed)),
     }
 
