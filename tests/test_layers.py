@@ -271,17 +271,20 @@ def test_a_words_line_leads_from_its_place_to_the_one_after_the_next_layer(rome)
 
 def test_a_turn_is_drawn_in_grey_before_the_layer_and_in_its_hue_after_it(rome):
     view = look(rome)
-    drawn = read_picture(_draw_turn(view, 30.0, 20.0, 90.0, 44))
+    drawn = read_picture(_draw_turn(view, 30.0, [(20.0, 90.0), (10.0, 0.0)], 44))
     before, after = (view.colors.kinds[kind] for kind in (RESIDUAL, NORM))
     assert re.findall(r'd="M0 0L([-\d.]+) ([-\d.]+)" stroke="([^"]+)"', drawn) == [
         ("30.0", "0.0", before),
+        ("10.0", "-0.0", after),
         ("0.0", "-20.0", after),
     ]
+    assert [float(wide) for wide in re.findall(r' d="M.+?stroke-width="([.\d]+)"', drawn)] == [2.5, 1.5, 2.5]
+    assert drawn.count("stroke-dasharray") == 1  # what was before a change
 
 
 @pytest.mark.parametrize(("before", "after", "angle"), [(30.0, 20.0, 90.0), (20.0, 55.0, 10.0), (20.0, 30.0, 170.0)])
 def test_a_turn_is_drawn_whole_whether_its_vector_grows_or_turns_back(rome, before, after, angle):
-    drawn = read_picture(_draw_turn(look(rome), before, after, angle, 44))
+    drawn = read_picture(_draw_turn(look(rome), before, [(after, angle)], 44))
     wide, shift = (float(re.search(at, drawn)[1]) for at in (r'viewBox="0 0 (\d+) ', r"translate\(([\d.]+) "))
     tips = [float(x) for x in re.findall(r'd="M0 0L([-\d.]+) ', drawn)]
     assert len(tips) == 2 and shift + min(0.0, *tips) > 0 and shift + max(tips) < wide

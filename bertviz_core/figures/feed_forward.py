@@ -14,6 +14,7 @@ from bertviz_core.formula.numbers import format_short
 from bertviz_core.formula.steps import FFN
 
 _LARGEST = 24  # pixels across the largest circle
+_RING = 11  # and a ring
 _LEFT = 4.0  # pre-activations further below 0 than this are not drawn if they are few: there the curve is flat
 _FEW = 0.15
 _ROW, _NUMBERS = 22, 62  # pixels of a strip, and for the numbers at its right
@@ -27,29 +28,31 @@ def draw_neurons(
     named: Sequence[int],
     colors: Palette,
     function: str,
+    ghosts: np.ndarray | None = None,
 ) -> Chart:
     """The activation function as a curve (x, y) with a token's neurons on it.
 
     before, after, lengths: (neuron,) pre-activation, activation, and the length of the vector that is written, which is
-    the area of a circle; named: neurons to write beside their circles; function: the curve's name. Only the circles
-    offer cells.
+    the area of a circle; named: neurons to write beside their circles; function: the curve's name; ghosts: (2, named)
+    where the named ones stood before a change, as rings. Only the circles offer cells.
     """
-    low, high = _find_ends(before)
+    rings = [] if ghosts is None else [_draw_rings(*ghosts, colors)]
+    low, high = _find_ends(before if ghosts is None else np.append(before, ghosts[0]))
     cut = int((before < low).sum())
     sizes = _LARGEST * np.sqrt(lengths / (lengths.max(initial=0.0) or 1.0))
-    top = max(float(after.max(initial=0.0)), 1.0) * 1.12
+    top = max(float(after.max(initial=0.0)), 1.0, *(() if ghosts is None else ghosts[1].tolist())) * 1.12
     texts = _name_circles(before, after, _join_near(named, after, 0.06 * top), sizes, colors)
     if cut:
         texts.append(_tell_cut(cut, float(before.min()), low, colors))
     above = {"yref": "paper", "xanchor": "right", "yanchor": "bottom", "xshift": -4}
     return make_chart(
-        [_draw_function(curve, function, colors), _draw_circles(before, after, sizes, colors)],
+        [_draw_function(curve, function, colors), *rings, _draw_circles(before, after, sizes, colors)],
         286,
         colors,
         right=12,
         top=20,
         bottom=36,
-        picked_from=1,
+        picked_from=1 + len(rings),
         annotations=[*texts, write_text("activation", 0, 1, {"size": 12, "color": colors.faint}, **above)],
         xaxis=set_axis(colors, "pre-activation", grid=True, range=[low, high]),
         yaxis=set_axis(colors, grid=True, range=[min(-0.35, 1.05 * float(after.min(initial=0.0))), top]),
@@ -106,6 +109,18 @@ def _draw_circles(before: np.ndarray, after: np.ndarray, sizes: np.ndarray, colo
             "line": {"color": colors.surface, "width": 0.5},
         },
         "hovertemplate": said,
+    }
+
+
+def _draw_rings(before: np.ndarray, after: np.ndarray, colors: Palette) -> Spec:
+    return {
+        "type": "scatter",
+        "x": pack(before),
+        "y": pack(after),
+        "mode": "markers",
+        "name": "before",
+        "marker": {"symbol": "circle-open", "color": colors.cells[FFN], "size": _RING, "line": {"width": 1.5}},
+        "hovertemplate": Rich("before: %{x:.4g} becomes <b>%{y:.4g}</b><extra></extra>"),
     }
 
 

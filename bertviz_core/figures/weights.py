@@ -97,7 +97,9 @@ def draw_weights(
 
 
 def _draw_ghosts(after: np.ndarray, before: np.ndarray, start: int, colors: Palette) -> list[Spec]:
-    """Where colours differ, the one before in the lower part of the cell. after, before: 1 at the scale's end."""
+    """Where colours differ, the one before in the lower part of the cell; in half of it where nothing else is left.
+    after, before: 1 at the scale's end."""
+    high = _GHOST[1] if after.any() else 0.5
     seen, was = np.clip(after, 0, 1), np.clip(before, 0, 1)
     moved = np.argwhere(np.abs(seen - was) >= _SEEN)
     return [
@@ -105,7 +107,7 @@ def _draw_ghosts(after: np.ndarray, before: np.ndarray, start: int, colors: Pale
             "type": "rect",
             "x0": start + column - _GHOST[0] / 2,
             "x1": start + column + _GHOST[0] / 2,
-            "y0": start + row + 0.5 - _GHOST[1],
+            "y0": start + row + 0.5 - high,
             "y1": start + row + 0.5,
             "fillcolor": tint_cell(float(was[row, column]), ATTENTION, colors).back,
             "line": {"width": 0},

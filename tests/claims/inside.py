@@ -224,6 +224,12 @@ def _(scene):
     return Truth({"active": float((before > 0).mean()), "count": len(before), "word": scene.name(scene.token)})
 
 
+@oracle("neurons above 0 before")
+def _(scene):
+    path = f"encoder.layer.{scene.view.chosen.layer}.intermediate.dense"
+    return Truth({"was": int((scene.view.outcome.before[f"{path}[token={scene.token}]"] > 0).sum())})
+
+
 @oracle("no neuron writes", "longest neuron", "no longer neuron")
 def _(scene, name):
     parts = scene.own("intermediate.activation")[scene.token][:, None] * scene.own("output.dense.weight")

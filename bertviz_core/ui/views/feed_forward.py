@@ -49,6 +49,13 @@ def write_headline(view: View) -> Said:
     return say(speaks, _say_longest(found, first))
 
 
+def _say_before(view: View, active: int) -> list[Claim]:
+    """How many neurons were active before the changes, where these were others."""
+    was = active if view.ghost is None else int(measure(view.unchanged).active.sum())
+    form = f" Before {view.outcome.yours}: {{was}}."
+    return [] if was == active else [Claim("neurons above 0 before", form, {"was": tell_count(was)})]
+
+
 def _say_longest(found: Neurons, first: int) -> Said:
     """Which neuron writes the longest vector, if any does. first: one that none surpasses."""
     parts = {
@@ -109,7 +116,8 @@ def _show_curve(view: View) -> None:
         every = picks.pick_every(trace, after)
         charts = [_draw_curve(one, measure(one), top).offer(every) for one in view.passes]
         show_passes_chart(view, charts, "neurons", see)
-        if note := f"{tell_words(view)}{tell_put(view, after)}".strip():
+        moved = "" if _read_before(view, top) is None else "Rings: before. "
+        if note := f"{moved}{tell_words(view)}{tell_put(view, after)}".strip():
             st.caption(note)
 
 
@@ -120,7 +128,8 @@ def tell_quiet(view: View) -> Said:
     sizes = np.abs(quiet)
     counts = {"active": tell_count(found.active.sum()), "count": tell_count(len(found.active))}
     are = "is active: its" if found.active.sum() == 1 else "are active: their"
-    told = Claim("neurons above 0", f"{{active}} of {{count}} neurons {are} pre-activation is above 0.", counts)
+    form = f"{{active}} of {{count}} neurons {are} pre-activation is above 0."
+    told = say(Claim("neurons above 0", form, counts), *_say_before(view, int(found.active.sum())))
     if not quiet.size:
         return say(told)
     others = tell_count(len(quiet))
@@ -150,7 +159,19 @@ def _draw_curve(view: View, found: Neurons, top: list[int]) -> Chart:
         top[:NAMED],
         view.colors,
         ACTIVATIONS[own],
+        _read_before(view, top),
     )
+
+
+def _read_before(view: View, top: list[int]) -> np.ndarray | None:
+    """(2, neuron) where the neurons with names stood before the changes: pre-activation, activation; None where that is
+    not shown, or the same."""
+    if view.ghost is None:
+        return None
+    was, now = (
+        np.stack([each.before, each.after])[:, top[:NAMED]] for each in (measure(view.unchanged), measure(view))
+    )
+    return None if np.array_equal(was, now) else was
 
 
 def show_sum(view: View) -> None:

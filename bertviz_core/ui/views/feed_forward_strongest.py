@@ -30,7 +30,7 @@ from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.card import Heading, open_card
-from bertviz_core.ui.panels.passes import show_passes_html, tell_words
+from bertviz_core.ui.panels.passes import show_passes_html, tell_ghosts, tell_words
 
 SHOWN = 12  # neurons in the table
 _TOKENS = 24  # of which a strip has room
@@ -65,6 +65,8 @@ def show_strongest(view: View) -> None:
         st.html(_STYLE)
         if answer is None:
             show_passes_html(view, [render_neurons(one, top) for one in view.passes])
+            if before := _tell_before(view, top):
+                st.caption(before)
         else:
             name, cell = answer
             asked = _ask_without(view, cell, top)
@@ -99,8 +101,8 @@ def _draw_without(view: View, top: list[int], name: str, answer: Address, found:
     moved = " ↑ falls most without it, ↓ rises most."
     st.caption(
         tell_progress(found, "the neurons set to 0")
-        or f"{tell_words(view)}{escape_markdown(name)} has {value} {whole}; pt: percentage points."
-        f"{moved if WORDS in answer.at else ''}"
+        or f"{_tell_before(view, top)}{tell_words(view)}{escape_markdown(name)} has {value} {whole}; "
+        f"pt: percentage points.{moved if WORDS in answer.at else ''}"
     )
 
 
@@ -137,10 +139,10 @@ def render_neurons(view: View, top: list[int], without: Without | None = None) -
 
     without: what is known of the answer without each; by default the last column is the share of the sum.
     """
-    found, token = measure(view), view.chosen.token
+    found, token, lengths = measure(view), view.chosen.token, _read_lengths(view, top)
     after = ACTIVATION.in_layer(view.chosen.layer).fix(token=token)
     strips, end = _render_strips(view, top)
-    longest = float(found.lengths[top[0]]) or 1.0
+    longest = float(lengths.max()) or 1.0
     given = without or Without("share of sum", [format_percent(float(found.shares[i])) for i in top])
     rows = []
     for row, i in enumerate(top):
@@ -152,7 +154,7 @@ def render_neurons(view: View, top: list[int], without: Without | None = None) -
                 (
                     f'<td class="bv-fires"><div>{strips[row]}</div></td>',
                     f'<td><button data-cell="{cell}">{format_number(float(found.after[i]))}</button></td>',
-                    f"<td>{_render_length(float(found.lengths[i]), longest, view.colors.cells[FFN])}</td>",
+                    f"<td>{_render_length(*lengths[:, row].tolist(), longest, view.colors.cells[FFN])}</td>",
                     *pushed,
                     f"<td>{given.changes[row]}</td>",
                 ),
@@ -164,9 +166,24 @@ def render_neurons(view: View, top: list[int], without: Without | None = None) -
     return table_html.write_region("The neurons that write most", table, "bv-neurons", picture=True)
 
 
-def _render_length(length: float, longest: float, ink: str) -> str:
-    long = f'<i class="bv-long"><b style="width:{length / longest:.0%};background:{ink}"></b></i>'
+def _read_lengths(view: View, top: list[int]) -> np.ndarray:
+    """(2, neuron) how long the vectors are that these neurons write, and before the changes; twice the same where that
+    is not shown."""
+    now = measure(view).lengths[top]
+    return np.stack([now, now if view.ghost is None else measure(view.unchanged).lengths[top]])
+
+
+def _render_length(length: float, was: float, longest: float, ink: str) -> str:
+    """A bar, and below it, thin, what it was before the changes."""
+    ghost = f'<u style="width:{was / longest:.0%}"></u>' if was != length else ""
+    long = f'<i class="bv-long"><b style="width:{length / longest:.0%};background:{ink}"></b>{ghost}</i>'
     return f"{long}{format_short(length)}"
+
+
+def _tell_before(view: View, top: list[int]) -> str:
+    """To stand in the caption of lengths with bars of what they were."""
+    now, was = _read_lengths(view, top)
+    return tell_ghosts(None if np.array_equal(now, was) else was)
 
 
 def _render_strips(view: View, top: list[int]) -> tuple[list[str], float]:

@@ -26,7 +26,7 @@ from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import table_html
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Values, show_values
-from bertviz_core.ui.panels.passes import show_passes_html, tell_words
+from bertviz_core.ui.panels.passes import show_passes_html, tell_ghosts, tell_words
 from bertviz_core.ui.panels.pictures import write_picture
 from bertviz_core.ui.panels.put import tell_put
 from bertviz_core.ui.panels.said import name_word, tell_degrees, tell_percent, tell_tied, tell_token
@@ -134,7 +134,8 @@ def show_ladder(view: View, lens: layers.Lens) -> None:
         st.html(STYLE)
         show_passes_html(view, [_read_ladder(one, word) for one in view.passes])
         put = tell_put(view, *lens.places).strip()
-        if told := " ".join(filter(None, (tell_words(view), _tell_ties(view), put))):
+        ghosts = tell_ghosts(_read_before(view, probs))
+        if told := " ".join(filter(None, (ghosts.strip(), tell_words(view), _tell_ties(view), put))):
             st.caption(told)
 
 
@@ -159,8 +160,12 @@ def _read_ladder(view: View, word: int) -> str:
     return _render_ladder(view, lens.probs, lens.list_best(PLACES), word, lens.ranks(word))
 
 
-def _find_end(probs: np.ndarray) -> float:
-    return float(probs.max())
+def _read_before(view: View, probs: np.ndarray) -> np.ndarray | None:
+    """(stage, vocab) what the LM head read before the changes; None where that is not shown, or the same."""
+    if view.ghost is None:
+        return None
+    before = layers.Lens(view.ghost, view.chosen.token).probs
+    return None if np.array_equal(before, probs) else before
 
 
 def _read_word(view: View, final: int) -> int:
@@ -170,15 +175,20 @@ def _read_word(view: View, final: int) -> int:
 
 
 def _render_ladder(view: View, probs: np.ndarray, best: Sequence[list[int]], word: int, ranks: np.ndarray) -> str:
-    deep = bool((ranks > PLACES).any())
-    end = _find_end(probs)
+    deep, before = bool((ranks > PLACES).any()), _read_before(view, probs)
+    shares, was = (
+        np.take_along_axis(of, np.array(best), axis=1) for of in (probs, probs if before is None else before)
+    )
+    end = float(max(shares.max(), was.max()))
     rows = [
         render_row(
             view,
             name,
             [
-                _render_word(view, row[each[k]], each[k], word, end) if k < len(each) else ""
-                for row, each in zip(probs, best, strict=True)
+                _render_word(view, each[k], float(shares[stage, k]), float(was[stage, k]), end, each[k] == word)
+                if k < len(each)
+                else ""
+                for stage, each in enumerate(best)
             ],
         )
         for k, name in enumerate(_NAMES)
@@ -204,11 +214,14 @@ def _render_ladder(view: View, probs: np.ndarray, best: Sequence[list[int]], wor
     return table_html.write_region("The likeliest words by stage", drawn, "bv-ladder", picture=True)
 
 
-def _render_word(view: View, share: float, entry: int, followed: int, end: float) -> str:
-    kind = ' class="bv-follow"' if entry == followed else ""
+def _render_word(view: View, entry: int, share: float, was: float, end: float, followed: bool) -> str:
+    """A word with its share, and below it, thin, what that was before the changes. end: of the bars' scale."""
+    kind = ' class="bv-follow"' if followed else ""
+    text, before = map(format_percent, (share, was))
+    ghost = f'<u style="--part:{was / end:.3f}"></u>' if before != text else ""
     return (
         f'<button{kind} data-choose="{_FOLLOWED.name}={entry}" style="--part:{share / end:.3f}">'
-        f"<i>{escape(view.trace.model.tokenizer.name(entry))}</i> <b>{format_percent(float(share))}</b></button>"
+        f"<i>{escape(view.trace.model.tokenizer.name(entry))}</i> <b>{text}</b>{ghost}</button>"
     )
 
 

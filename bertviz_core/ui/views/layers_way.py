@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
@@ -37,7 +38,8 @@ def show_way(view: View) -> None:
             )
         st.html(STYLE)
         show_passes_html(view, [_render_way(one, *_measure_way(one)) for one in view.passes])
-        if told := tell_words(view):
+        dashed = f"Dashed: before {view.outcome.yours}. " if _read_before(view, angles, lengths) else ""
+        if told := f"{dashed}{tell_words(view)}".strip():
             st.caption(told)
 
 
@@ -55,17 +57,25 @@ def _measure_way(view: View) -> tuple[np.ndarray, np.ndarray]:
     return layers.compute_angles(states[1:], states[:-1]), layers.compute_norms(states)
 
 
+def _read_before(view: View, angles: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Turns and lengths before the changes; None where that is not shown, or the same."""
+    if view.ghost is None:
+        return None
+    before = _measure_way(view.unchanged)
+    same = (np.array_equal(*each, equal_nan=True) for each in zip(before, (angles, lengths), strict=True))
+    return None if all(same) else before
+
+
 def _render_way(view: View, angles: np.ndarray, lengths: np.ndarray) -> str:
     high = max(_LEAST, min(_MOST, _ALL // len(angles)))
-    scale = (high - 8) / (_reach_up(angles, lengths) or 1.0)
-    rows = (
-        _render_turn(
-            view, layer, before * scale, after * scale, angle, high, f"{format_short(before)}→{format_short(after)}"
-        )
-        for layer, (before, after, angle) in enumerate(
-            zip(lengths[:-1].tolist(), lengths[1:].tolist(), angles.tolist(), strict=True)
-        )
-    )
+    was = _read_before(view, angles, lengths)
+    ways = [(angles, lengths), *([was] if was else [])]
+    scale = (high - 8) / (max(_reach_up(*way) for way in ways) or 1.0)
+    rows: list[str] = []
+    for layer in range(len(angles)):
+        ends = [(float(long[layer + 1]) * scale, float(turns[layer])) for turns, long in ways]
+        drawn = _draw_turn(view, float(lengths[layer]) * scale, ends, high)
+        rows.append(_render_turn(view, layer, angles, lengths, drawn))
     table = table_html.write_table(table_html.write_heads(("layer", "to scale", "turn", "length")), rows)
     return table_html.write_region(
         "Turn and length by layer", f'<div style="--high:{high}px">{table}</div>', "bv-turns"
@@ -78,23 +88,33 @@ def _reach_up(angles: np.ndarray, lengths: np.ndarray) -> float:
     return max(float(tips.max(initial=0.0)), float(lengths.max()) * _FLAT)
 
 
-def _render_turn(view: View, layer: int, before: float, after: float, angle: float, high: int, lengths: str) -> str:
-    """One layer. before, after: lengths in pixels."""
+def _render_turn(view: View, layer: int, angles: np.ndarray, lengths: np.ndarray, drawn: str) -> str:
+    """One layer, with its picture."""
     name = f'<button data-choose="{LAYER.name}={layer}"><span>layer </span>{layer}</button>'
-    picture = f'<img alt="" src="{_draw_turn(view, before, after, float(np.nan_to_num(angle)), high)}">'
-    cells = table_html.write_cells((picture, format_degrees(angle), lengths))
+    ends = "→".join(format_short(float(lengths[stage])) for stage in (layer, layer + 1))
+    cells = table_html.write_cells((f'<img alt="" src="{drawn}">', format_degrees(float(angles[layer])), ends))
     return table_html.write_row(name, cells, "bv-at" if layer == view.chosen.layer else "")
 
 
-def _draw_turn(view: View, before: float, after: float, angle: float, high: int) -> str:
-    """Two vectors span a plane: there, both are drawn true."""
-    turn, kinds = math.radians(angle), view.colors.kinds
-    x, y = after * math.cos(turn), -after * math.sin(turn)
-    left = max(0.0, -x)
-    parts = _draw_line(before, 0, kinds[RESIDUAL]) + _draw_line(x, y, kinds[NORM])
-    wide = math.ceil(left + max(before, x) + 6)
+def _draw_turn(view: View, before: float, ends: Sequence[tuple[float, float]], high: int) -> str:
+    """Two vectors span a plane: there, both are drawn true. before: the length of the first in pixels; ends: the length
+    and the turn in degrees of the second, then, dashed where it is another, of that before the changes."""
+    kinds = view.colors.kinds
+    tip, *others = (_find_tip(*end) for end in ends)
+    ghosts = [other for other in others if other != tip]
+    dashed = "".join(_draw_line(*ghost, kinds[NORM], "1.5", ' stroke-dasharray="3 2"') for ghost in ghosts)
+    parts = f"{_draw_line(before, 0, kinds[RESIDUAL])}{dashed}{_draw_line(*tip, kinds[NORM])}"
+    across = [0.0, before, *(x for x, _ in (tip, *ghosts))]
+    left = -min(across)
+    wide = math.ceil(left + max(across) + 6)
     return write_picture(wide, high - 2, f'<g transform="translate({left + 3:.1f} {high - 5})">{parts}</g>')
 
 
-def _draw_line(x: float, y: float, color: str) -> str:
-    return f'<path d="M0 0L{x:.1f} {y:.1f}" stroke="{color}" stroke-width="2.5"/>'
+def _find_tip(length: float, angle: float) -> tuple[float, float]:
+    """Where a vector ends that is turned by so many degrees, in pixels: upwards is less."""
+    turn = math.radians(float(np.nan_to_num(angle)))
+    return length * math.cos(turn), -length * math.sin(turn)
+
+
+def _draw_line(x: float, y: float, color: str, wide: str = "2.5", dashes: str = "") -> str:
+    return f'<path d="M0 0L{x:.1f} {y:.1f}" stroke="{color}" stroke-width="{wide}"{dashes}/>'
