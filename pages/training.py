@@ -6,8 +6,8 @@ from bertviz_core.ui.views import training, training_fields, training_folds
 
 view = open_page(
     "training",
-    "Tokens are hidden at random; each step moves the parameters down the gradient of the loss J, so that the hidden "
-    "words become likelier.",
+    "Tokens are hidden at random; each step moves the parameters down the gradient of the loss, so that they become "
+    "likelier.",
     training.write_headline,
     training.ask_headline,
 )

@@ -276,7 +276,7 @@ def _name_word(word: str, share: float, place: float, ink: str) -> Spec:
 
 def draw_loss_along(
     weights: np.ndarray, losses: np.ndarray, old: tuple[float, float], new: tuple[float, float], slope: float,
-    colors: Palette, height: int = 220,
+    colors: Palette, height: int = 184,
 ) -> Chart:  # fmt: skip
     """The loss where a single weight is moved, all others left: before the update and after it.
 

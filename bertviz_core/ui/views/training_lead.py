@@ -26,7 +26,6 @@ _IS_AHEAD = "On grey ground is still to come: worked out beforehand, it will be 
 _SIDES = (9, 11)  # the names of words stand at the right
 _BOLD = 3  # words that stand out
 _MEANS_ARE = f" A line is the mean of up to {OVER} passes, a thin one each pass, a dot the last."
-_BOLD_IS = " Bold: the words that rose most, without signs."
 
 
 def show_lead(view: View, run: Run, progress: str = "") -> None:
@@ -64,12 +63,13 @@ def _show_losses(view: View, run: Run, total: int) -> None:
     )
     if run.records:
         chart = chart.offer([name_loss(record) for record in records])
-    dots = "dot: J as meant, over the hidden words; ring: as printed, over every \\[MASK\\]" if apart else "dot: J"
-    st.markdown(f"**J(θ) in each step** :small[:gray[{dots}; larger: more hidden]]")
+    dots = "Dot: J as meant, over the hidden words; ring: as printed, over every \\[MASK\\]" if apart else "Dot: J"
+    st.markdown("**J(θ) in each step**")
     show_chart(chart, "training-loss", "The loss of every step")
     ends = "; ".join(f"{name}: {format_number(float(line[-1]))}" for name, line in run.lines().items() if len(line))
     last = f"; at the end {escape_markdown(ends)}" if ends else ""
-    st.caption(f"Lines: J per hidden token, over up to {OVER} steps{last}")
+    lines = "Lines" if len(run.lines()) > 1 else "Line"
+    st.caption(f"{dots}; larger: more hidden. {lines}: per hidden token, over up to {OVER} steps{last}")
 
 
 def _show_words(view: View, run: Run, total: int) -> None:
@@ -79,11 +79,11 @@ def _show_words(view: View, run: Run, total: int) -> None:
     chart = draw_word_rises(
         steps, shares, words, bold, total, view.colors, taken=None if run.records else 0, means=means
     )
-    told = f"{len(bold)} of {len(words)} bold" if bold else "each a line"
-    st.markdown(f"**P of each word when hidden** :small[:gray[{told}]]")
+    st.markdown("**P of each word when hidden**")
     show_chart(chart, "training-words", "The probability of each word when it alone is hidden, pass by pass")
-    asked = f"Asked before step 1 and after every pass.{tell_unasked(run.training)}"
-    st.caption(f"{asked}{_BOLD_IS if bold else ''}{'' if means is None else _MEANS_ARE}")
+    asked = f"{len(words)} words, asked before step 1 and after every pass.{tell_unasked(run.training)}"
+    risen = f" Bold: {write_count(len(bold), 'word')} that rose most, without signs." if bold else ""
+    st.caption(f"{asked}{risen}{'' if means is None else _MEANS_ARE}")
 
 
 def tell_unasked(training: Plan) -> str:

@@ -153,11 +153,10 @@ def render_table(table: Table) -> str:
     longest = max((abs(row.amount) for row in table.rows if row.amount is not None), default=0.0)
     looks = [cell.look for cell in table.rows[0].cells] if table.rows else []
     head = "".join(_render_title(title, look) for title, look in zip_longest(table.columns, looks, fillvalue=""))
-    first = _LOW if len(table.rows) > _LOW + _SPARE else len(table.rows)
+    first = count_first(len(table.rows))
     stop = next((i for i, row in enumerate(table.rows) if _find_step(row)), 0)
     rows = [_render_row(row, longest, i >= first, i == stop) for i, row in enumerate(table.rows)]
-    hidden = len(table.rows) - first
-    more = _render_more(hidden, len(table.columns)) if hidden else ""
+    more = render_more(len(table.rows) - first, len(table.columns))
     ends = "".join(_render_row(row, longest) for row in table.ends)
     opens = len(table.heading) <= _SHORT and any(_find_step(row) for row in table.rows)
     asked = "<span>choose a row</span>" if opens else ""
@@ -235,7 +234,15 @@ def _render_bar(amount: float | None, longest: float) -> str:
     return f'<i class="{look}" style="width:{max(1, round(abs(amount) / longest * _BAR))}px"></i>'
 
 
-def _render_more(count: int, columns: int) -> str:
+def count_first(rows: int) -> int:
+    """How many rows of so many stand in a low window until the others are asked for."""
+    return _LOW if rows > _LOW + _SPARE else rows
+
+
+def render_more(count: int, columns: int) -> str:
+    """The row by which these others are asked for; nothing for none."""
+    if not count:
+        return ""
     button = f'<button data-more="rows" tabindex="-1">{count} more rows</button>'
     return f'<tr class="bv-more"><td colspan="{columns}">{button}</td></tr>'
 

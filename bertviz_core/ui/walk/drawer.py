@@ -29,6 +29,7 @@ from bertviz_core.ui.frame.told import Told, find_told, read_number
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.frame.walked import LONGEST, find_other_page, is_cut, read_cell, read_walk
 from bertviz_core.ui.frame.words import show_text
+from bertviz_core.ui.walk.card import count_first, render_more
 from bertviz_core.ui.walk.explain import Explained, work_out
 from bertviz_core.ui.walk.rendering import render_head, render_lines, render_title, show_body, show_worked_out
 from bertviz_core.ui.walk.table_file import write_table, write_told
@@ -197,11 +198,14 @@ def _show_words(told: Told) -> None:
 
 def _render_parts(told: Told) -> str:
     """What the number was made from, each part that has an address a step of the walk."""
+    first = count_first(len(told.parts))
+    looks = [" class=bv-late" * (i >= first) for i in range(len(told.parts))]
     rows = "".join(
-        f"<tr><td>{_render_part(name, address)}</td><td>{escape(value)}</td></tr>"
-        for name, value, address in told.parts
+        f"<tr{look}><td>{_render_part(name, address)}</td><td>{escape(value)}</td></tr>"
+        for look, (name, value, address) in zip(looks, told.parts, strict=True)
     )
-    return f'<h3 class="bv-made">Made from</h3><table class="bv-operands"><tbody>{rows}</tbody></table>'
+    more = render_more(len(told.parts) - first, 2)
+    return f'<h3 class="bv-made">Made from</h3><table class="bv-operands"><tbody>{rows}{more}</tbody></table>'
 
 
 def _render_part(name: str, address: str) -> str:
