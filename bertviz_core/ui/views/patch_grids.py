@@ -57,8 +57,8 @@ def show_grids(view: View) -> None:
         return
     offer_teller(partial(tell_patched, view, both))
     kept, now = both.wanted.recall(), (both.wanted.name, both.restore)
-    if kept is not None and kept.value is not None:
-        offer_number(_find_most(both, kept.value))
+    known = kept is not None and kept.value is not None
+    offer_number(_find_most(both, kept.value) if known else _find_first(both))
     cancelled = state.read(_CANCELLED)
     if cancelled is not None and cancelled[0] == now and kept is None:
         _draw(view, both, False, cancelled[1])
@@ -70,6 +70,13 @@ def show_grids(view: View) -> None:
 def _find_most(both: Both, found: Patching) -> Address:
     """The number that the drawer tells while nobody has clicked another: that of the head that moves it farthest."""
     return find_number(both.target.trace, OF_HEADS, *find_farthest(found.moved(OF_HEADS)))
+
+
+def _find_first(both: Both) -> Address:
+    """And before that is known: of the vector that comes in where the two passes first read another token; at the token
+    that is measured, where they read the same ones."""
+    token = next((i for i, _ in both.differing), both.target.token)
+    return find_number(both.target.trace, OF_RESIDUAL, 0, token)
 
 
 def _cancel(both: Both) -> None:

@@ -104,7 +104,7 @@ def _tell_segments(view: View) -> str:
         return "A change puts segments there: another segment, another embedding."
     if view.pair:
         return "The second sentence is segment 1: its tokens get another segment embedding."
-    return "A second sentence, written under the pencil, would be segment 1."
+    return "All of it is segment 0; a second sentence, written under the pencil, would be segment 1."
 
 
 def _draw_tokens(view: View, found: Found[tuple[Guesses, ...]] | None) -> None:
@@ -156,9 +156,10 @@ def _render(view: View, guesses: Guesses, awaited: bool) -> str:
         for i in range(count)
     )
     guess, few = "<span>BERT guesses</span>" if guesses or awaited else "", " bv-cut-few" if count <= _WHOLE else ""
+    one = " bv-cut-one" if not any(view.trace.encoding.segments) else ""
     labels = f"<b>token</b><span>id</span><span>{render_text('segment')}</span><span>position</span>{guess}"
     return (
-        f'<div class="bv-cut{"" if drawn else f" bv-cut-flow{few}"}" data-picture style="--count:{count}">'
+        f'<div class="bv-cut{"" if drawn else f" bv-cut-flow{few}{one}"}" data-picture style="--count:{count}">'
         f'<div class="bv-cut-above">{above}</div><div class="bv-cut-labels">{labels}</div>'
         f'<div class="bv-cut-tokens">{cards}</div></div>'
     )

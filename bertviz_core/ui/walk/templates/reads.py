@@ -33,7 +33,7 @@ _SAMPLE = 60_000  # numbers of a table that its histogram is drawn from
 Way = tuple[tuple[int, Address], ...]  # the steps of a walk: each with its number in it, and its cell
 _WAY = 10  # steps of the walk that are listed, the last ones
 _NEIGHBOURS = 2  # entries of the vocabulary before and after one
-_AROUND = 7  # tokens before and after one
+_AROUND = 5  # tokens before and after one
 _SAME, _OF_ROW = 12, 6  # tokens whose number at a component is listed; numbers of a row
 
 
