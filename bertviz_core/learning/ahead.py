@@ -11,6 +11,8 @@ from bertviz_core.learning.records import PassRecord, StepRecord
 from bertviz_core.learning.settings import Settings
 from bertviz_core.learning.training import Training
 
+_AT_ONCE = 6  # steps or words: together they take about as long as one pass of a page, for which others wait
+
 
 @dataclass(frozen=True)
 class Ahead:
@@ -28,7 +30,7 @@ class Ahead:
 def take_ahead(
     model: Model, sentences: Sequence[str], settings: Settings, count: int
 ) -> Generator[tuple[float, Ahead]]:
-    """All steps of a training, one at a time; what is known after each. count: of predictions in a word's place.
+    """All steps of a training; what is known after each few of them. count: of predictions in a word's place.
 
     Raises TrainingError as a training does.
     """
@@ -36,9 +38,11 @@ def take_ahead(
     parts = training.steps_total + len(training.words)
     while not training.finished:
         training.advance()
-        yield len(training.records) / parts, Ahead(training.records, training.passes)
+        if training.finished or len(training.records) % _AT_ONCE == 0:
+            yield len(training.records) / parts, Ahead(training.records, training.passes)
     ranked: list[tuple[Ranked, Ranked]] = []
     for sentence, token in training.words:
         ranked.append(rank_words(training, sentence, token, count))
-        done = (training.steps_total + len(ranked)) / parts
-        yield done, Ahead(training.records, training.passes, tuple(ranked))
+        if len(ranked) == len(training.words) or len(ranked) % _AT_ONCE == 0:
+            done = (training.steps_total + len(ranked)) / parts
+            yield done, Ahead(training.records, training.passes, tuple(ranked))
