@@ -60,7 +60,8 @@ def list_sizes(trace, turn):
     for part in found:
         factors = [float(trace[operand]) for operand in part.operands]
         size = abs(float(np.prod(factors))) if found.measure is TERM else abs(part.amount)
-        depends = any(operand.path in changing and not mark_put(trace, operand) for operand in part.operands)
+        zero = {operand for operand in part.operands if not trace[operand] and mark_put(trace, operand)}
+        depends = any(operand.path in changing and operand not in zero for operand in part.operands)
         (depending if depends else fixed).append(size)
     return depending or fixed, fixed if depending else []
 
@@ -100,12 +101,17 @@ def test_the_table_of_steps_says_the_same_in_short(turns):
             assert ("computed from the token ids" in short) == ("computed from the token ids" in said)
 
 
-def test_a_story_passes_what_a_change_put_there(bundled):
+def test_a_story_passes_a_put_0_and_says_of_what_else_a_change_put_there_that_it_is_put(bundled):
     """It had told of a put 0 as the largest term computed from the token ids."""
-    puts = Address.in_layer(5, "output.LayerNorm").fix(token=3)
-    trace = bv.run(bundled, "Iron rusts, gold [MASK] not.", changes={str(puts): 0.0, f"{puts.path}[token=4]": 3.0})
+    norm = "encoder.layer.5.output.LayerNorm"
+    trace = bv.run(bundled, "Iron rusts, gold [MASK] not.", changes={f"{norm}[token=3]": 0.0, f"{norm}[token=4]": 3.0})
+    said = {}
     for token in (3, 4):
-        cell = Address("cls.predictions.transform.dense").fix(token=token, transform=0)
-        (turn, *rest) = list_turns(trace, cell)
-        assert not turn.choice.passed and "token ids" not in tell_choice(trace, turn)
-        assert len(rest) == 1 or rest[-1].cell.path in trace.model.parameters
+        for i in range(384):
+            cell = Address("cls.predictions.transform.dense").fix(token=token, transform=i)
+            (turn, *rest) = list_turns(trace, cell)
+            said.setdefault((token, bool(turn.choice.passed)), []).append(tell_choice(trace, turn))
+            followed = rest[0].cell.path
+            assert followed == norm if token == 4 else followed in trace.model.parameters
+    assert (3, True) not in said and not any("token ids" in each for each in said[3, False])
+    assert all("computed from the token ids or put there by a change" in each for each in said.get((4, True), ()))

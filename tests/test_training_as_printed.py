@@ -160,7 +160,7 @@ def test_the_page_tells_both_sums_and_what_is_trained(program, said):
     assert "J as meant</th>" in pages
     told = "\n".join(element.value for element in at.markdown).replace("\\", "")
     assert "never move" in told and f"Line 5 runs {said}" in told
-    assert "ring: as printed" in "\n".join(element.value for element in at.markdown)
+    assert "ring: as printed" in "\n".join(element.value for element in at.caption)
 
 
 def test_what_e_transformer_lacks_is_what_the_page_says(bundled):

@@ -102,7 +102,7 @@ def test_the_scale_of_its_own_is_the_tokens_wherever_its_row_stands():
 def test_tokens_that_are_not_shown_are_counted_on_either_side(many, token):
     drawn = _draw_tokens(many.tokens, np.arange(len(many.tokens)), token)
     shown = [int(i) for i in re.findall(r"<sub>(\d+)</sub>", drawn)]
-    assert shown == list(range(shown[0], shown[0] + 15)) and token in shown
+    assert shown == list(range(shown[0], shown[0] + 11)) and token in shown
     left = [int(count) for count in re.findall(r"<small>(\d+) more</small>", drawn)]
     assert left == [count for count in (shown[0], len(many.tokens) - 1 - shown[-1]) if count]
 

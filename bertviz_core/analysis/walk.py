@@ -29,7 +29,8 @@ class Choice:
 
     operand: where it goes on; part: what that stands in; measure: what the part's amount is; passed: a part that counts
     for more and is not followed, because it is the same whatever the words are; weight: how much the part counts;
-    rivals: how much each other part counts that could have been followed.
+    rivals: how much each other part counts that could have been followed; puts: whether a change put some of those that
+    could.
     """
 
     operand: Address
@@ -38,6 +39,7 @@ class Choice:
     passed: Part | None
     weight: float
     rivals: np.ndarray
+    puts: bool = False
 
     @property
     def leads(self) -> bool:
@@ -86,11 +88,12 @@ def choose_way(trace: Trace, found: Parts, worded: Collection[str]) -> Choice | 
     """The part that a story follows: of those that depend on the words, the one that counts most.
 
     Where none does, the one that counts most; where there are no parts, none. worded: the tensors made from the words.
-    A number that a change put there is the same whatever the words are.
+    What a change put there is followed as well, but for a 0 that it put.
     """
     if not len(found):
         return None
-    open_to = _find_open(trace, found, worded)
+    made, put = found.are_made_from(worded), _find_put(trace, found, worded)
+    open_to = made & ~(put & (found.weights == 0))
     places = np.flatnonzero(open_to if open_to.any() else ~open_to)
     best = int(places[found.weights[places].argmax()])
     part, (first,) = found[best], found.strongest(1)
@@ -100,18 +103,18 @@ def choose_way(trace: Trace, found: Parts, worded: Collection[str]) -> Choice | 
     weight = float(found.weights[best])
     passed = found[first] if found.weights[first] > weight else None
     rivals = found.weights[places[places != best]]
-    return Choice((content or followed)[0], part, found.measure, passed, weight, rivals)
+    return Choice((content or followed)[0], part, found.measure, passed, weight, rivals, bool((put & open_to).any()))
 
 
-def _find_open(trace: Trace, found: Parts, worded: Collection[str]) -> np.ndarray:
-    """Of each part, whether it depends on the words; shape (part,)."""
-    open_to = found.are_made_from(worded)
+def _find_put(trace: Trace, found: Parts, worded: Collection[str]) -> np.ndarray:
+    """Of each part, whether a change put there all that would depend on the words; shape (part,)."""
+    put = np.zeros(len(found), dtype=bool)
     read = {block.path for group in found.groups for block in group.blocks} & set(worded)
     if any(trace.overrides(path) for path in read):
-        for place in np.flatnonzero(open_to).tolist():
-            followed = (operand for operand in found[place].operands if operand.path in worded)
-            open_to[place] = not all(is_put_throughout(trace, operand) for operand in followed)
-    return open_to
+        for place, part in enumerate(found):
+            followed = [operand for operand in part.operands if operand.path in worded]
+            put[place] = bool(followed) and all(is_put_throughout(trace, operand) for operand in followed)
+    return put
 
 
 def _is_share(trace: Trace, cell: Address) -> bool:

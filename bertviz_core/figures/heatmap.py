@@ -160,7 +160,8 @@ def _leave_room(rows: Side, name_inside: bool) -> int:
 
 def _set_axes(shape: tuple[int, ...], rows: Side, columns: Side, colors: Palette, square: bool) -> Spec:
     thin_rows = max(1, -(-shape[0] * _LABEL // (_SQUARE if square else MAX_HEIGHT)))
-    thin_columns = thin_rows if square else max(1, -(-shape[1] // _LABELLED_COLUMNS))
+    slanted = thin_rows + (thin_rows > 2)  # names of many columns stand aslant, which takes more room
+    thin_columns = slanted if square else max(1, -(-shape[1] // _LABELLED_COLUMNS))
     down = {
         **rows.ticks(shape[0], thin_rows),
         "tickangle": 0,

@@ -58,7 +58,8 @@ def count_weights(s: Scene) -> list[int]:
 @truth("training", "training-loss")
 def training_loss(s: Scene) -> Truth:
     averaged_over = 12
-    return Truth([Nothing(), Nothing()], told=[averaged_over])
+    asked = len(list_pieces(s))
+    return Truth([Nothing(), Nothing()], told=[averaged_over, asked])
 
 
 @truth("training", "training-words")

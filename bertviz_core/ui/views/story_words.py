@@ -10,7 +10,7 @@ from bertviz_core.analysis.claims import Part, say_largest
 from bertviz_core.analysis.hiding import Hidden
 from bertviz_core.analysis.naming import name_crumb
 from bertviz_core.analysis.parts import ALONE, SLOPE, WITHOUT
-from bertviz_core.analysis.walk import Turn
+from bertviz_core.analysis.walk import Choice, Turn
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.formula.steps import PREDICTION
@@ -27,7 +27,7 @@ _GOES_ON = {
     WITHOUT.heading: "a score that moves it most",
     ALONE.heading: "the same number elsewhere",
 }
-_DEPENDS = " computed from the token ids"
+_DEPENDS, _OR_PUT = " computed from the token ids", " or put there by a change"
 
 
 def tell_choice(trace: Trace, turn: Turn) -> str:
@@ -40,7 +40,7 @@ def tell_choice(trace: Trace, turn: Turn) -> str:
         "name": Part(shorten(trace, turn.cell)),
         "amount": Part(chosen.part.amount, format_number),
         "heading": Part(chosen.measure.heading),
-        "depends": Part(_DEPENDS if chosen.passed else ""),
+        "depends": Part(_tell_followed(chosen)),
     }
     if chosen.measure is WITHOUT:
         moves = "No other score{depends} moves {name} "
@@ -97,7 +97,12 @@ def name_part(turn: Turn) -> str:
     if heading in _GOES_ON:
         return _GOES_ON[heading]
     largest = "the largest" if turn.choice.leads else "one of the largest"
-    return f"{largest} {heading}{'' if turn.choice.leads else 's'}{_DEPENDS if turn.choice.passed else ''}"
+    return f"{largest} {heading}{'' if turn.choice.leads else 's'}{_tell_followed(turn.choice)}"
+
+
+def _tell_followed(choice: Choice) -> str:
+    """Which parts could be followed; nothing where all could that count as much."""
+    return f"{_DEPENDS}{_OR_PUT if choice.puts else ''}" if choice.passed else ""
 
 
 def render_without(view: View, start: Address, cells: Sequence[Address], without: Without) -> str:
