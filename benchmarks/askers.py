@@ -17,6 +17,8 @@ from wire import Conversation
 
 _PAGES = ("where_from", "patch", "compare", "heads")  # each works something out by many passes
 _LONG = 505  # words: about as many as a sentence can have
+_CHANGES, _SOME = 100, 60  # changes of a link, and words of its sentence
+_IMPOSSIBLE = "encoder.layer.0.output.dense[token=9999]:0"
 _STAY_S = 8.0  # that a page is looked at, before another sentence is written
 _CLASS, _START = "Class", "Start a class"  # the menu and its button
 _OPENED = re.compile(r"lead/(\w{4})#([\w-]{22})")
@@ -44,6 +46,30 @@ async def ask_methods(stranger: Stranger) -> None:
             line.transport.abort()
 
     await stranger.together([partial(look, next(pages), cookie) for cookie in cookies])
+
+
+async def ask_changes(stranger: Stranger) -> None:
+    """Ask on six sockets, one answer after the other, for passes with 100 changes of which the last cannot be made:
+    noise on all embeddings, uniform heads, factors, each time others, of sentences that nobody has written."""
+    kinds = (
+        lambda n: f"embeddings.word_embeddings:noise={n}",
+        lambda n: f"encoder.layer.{n % 6}.attention.self.probs[head={n % 12}]:uniform",
+        lambda n: f"encoder.layer.{n % 6}.output.LayerNorm:scale={1 + n % 7 / 100}",
+    )
+
+    async def ask_one(cookies: dict[str, str]) -> None:
+        line, talk = await dial(stranger.url, cookies, ELSEWHERE), Conversation()
+        try:
+            while True:
+                numbers = stranger.random.choices(range(1, 10_000), k=_CHANGES - 1)
+                changes = [kind(n) for kind, n in zip(cycle(kinds), numbers, strict=False)]
+                asked = {"text": stranger.write(_SOME), "changes": "~".join([*changes, _IMPOSSIBLE])}
+                await stranger.ask(line, talk, talk.open(stranger.random.choice(_PAGES), urlencode(asked)))
+        finally:
+            line.transport.abort()
+
+    cookies = await stranger.come()
+    await stranger.together([partial(ask_one, cookies)] * 6)
 
 
 async def listen_to_class(stranger: Stranger) -> None:

@@ -22,7 +22,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
 
-from askers import ask_methods, listen_to_class
+from askers import ask_changes, ask_methods, listen_to_class
 from hostile import copy_checkpoint, damage, draw_query, draw_text
 from lines import dial
 from nuisances import (
@@ -97,7 +97,8 @@ async def flood(stranger: Stranger, sockets: int) -> None:
                 await asyncio.sleep(0.02)
         finally:
             reading.cancel()
-            await line.close()
+            with suppress(AttributeError):  # as above
+                await line.close()
         raise ConnectionError
 
     await stranger.together([pour] * sockets)
@@ -239,8 +240,8 @@ ATTACKS = {
     "silent": Attack(stay_silent), "parts": Attack(send_parts), "room": Attack(fill_room),
     "held": Attack(hold_long), "forged": Attack(ask_forged), "handouts": Attack(save_handouts),
     "sockets": Attack(crowd_alike), "no-cookies": Attack(crowd_without), "odd-urls": Attack(wander_oddly),
-    "reloads": Attack(reload), "methods": Attack(ask_methods), "class": Attack(listen_to_class),
-    "kill-worker": Attack(kill_workers),
+    "reloads": Attack(reload), "methods": Attack(ask_methods), "changes": Attack(ask_changes),
+    "class": Attack(listen_to_class), "kill-worker": Attack(kill_workers),
     "kill-replica": Attack(kill_replica, servers=("deploy",), deadly=True),
     "checkpoints": Attack(load_bad, servers=("run",), open=True),
 }  # fmt: skip
