@@ -36,7 +36,7 @@ def draw_neurons(
     the area of a circle; named: neurons to write beside their circles; function: the curve's name; ghosts: (2, named)
     where the named ones stood before a change, as rings. Only the circles offer cells.
     """
-    rings = [] if ghosts is None else [_draw_rings(*ghosts, colors)]
+    rings = [] if ghosts is None else [_draw_rings(ghosts[0], ghosts[1], colors)]
     low, high = _find_ends(before if ghosts is None else np.append(before, ghosts[0]))
     cut = int((before < low).sum())
     sizes = _LARGEST * np.sqrt(lengths / (lengths.max(initial=0.0) or 1.0))

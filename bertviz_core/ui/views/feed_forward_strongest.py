@@ -139,10 +139,11 @@ def render_neurons(view: View, top: list[int], without: Without | None = None) -
 
     without: what is known of the answer without each; by default the last column is the share of the sum.
     """
-    found, token, lengths = measure(view), view.chosen.token, _read_lengths(view, top)
+    found, token = measure(view), view.chosen.token
+    now, was = _read_lengths(view, top).tolist()
     after = ACTIVATION.in_layer(view.chosen.layer).fix(token=token)
     strips, end = _render_strips(view, top)
-    longest = float(lengths.max()) or 1.0
+    longest = max(*now, *was) or 1.0
     given = without or Without("share of sum", [format_percent(float(found.shares[i])) for i in top])
     rows = []
     for row, i in enumerate(top):
@@ -154,7 +155,7 @@ def render_neurons(view: View, top: list[int], without: Without | None = None) -
                 (
                     f'<td class="bv-fires"><div>{strips[row]}</div></td>',
                     f'<td><button data-cell="{cell}">{format_number(float(found.after[i]))}</button></td>',
-                    f"<td>{_render_length(*lengths[:, row].tolist(), longest, view.colors.cells[FFN])}</td>",
+                    f"<td>{_render_length(now[row], was[row], longest, view.colors.cells[FFN])}</td>",
                     *pushed,
                     f"<td>{given.changes[row]}</td>",
                 ),

@@ -57,8 +57,8 @@ def show_grids(view: View) -> None:
         return
     offer_teller(partial(tell_patched, view, both))
     kept, now = both.wanted.recall(), (both.wanted.name, both.restore)
-    known = kept is not None and kept.value is not None
-    offer_number(_find_most(both, kept.value) if known else _find_first(both))
+    known = kept.value if kept is not None else None
+    offer_number(_find_first(both) if known is None else _find_most(both, known))
     cancelled = state.read(_CANCELLED)
     if cancelled is not None and cancelled[0] == now and kept is None:
         _draw(view, both, False, cancelled[1])
