@@ -58,6 +58,15 @@ def test_changes_are_made_in_the_order_given(model):
     assert result[2, 3] == 3 and result[2, 4] == 2 and result[1, 3] == 1
 
 
+def test_a_place_that_is_changed_again_has_its_new_value_after_what_was_changed_meanwhile(trace):
+    """It had got it where it stood at first: a cell in a head that was set to 0 kept its number."""
+    head, cell = f"{PROBS}[head=1]", f"{PROBS}[head=1,query=2,key=1]"
+    before = trace.with_changes({head: "uniform", cell: 0.5})
+    assert before[cell] == 0.5
+    after = before.with_changes({head: 0.0})
+    assert not after[head].any() and [str(where) for where in after.changes] == [cell, head]
+
+
 @pytest.mark.parametrize(
     ("handed_on", "rule", "comes_from"),
     [

@@ -11,6 +11,7 @@ import re
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -37,6 +38,8 @@ MOST = 100  # changes in a list that somebody wrote
 NOISY = "embeddings."  # how the addresses begin to which noise can be added
 _BETWEEN, _BECOMES = "~", ":"
 
+W = TypeVar("W")
+V = TypeVar("V")
 Value = float | np.ndarray | Rule | Taken
 Changes = Mapping[Address, Value]
 Asked = Mapping[Where, Value] | Mapping[Address, Value] | Mapping[str, float | np.ndarray | str]  # as they come in
@@ -115,6 +118,11 @@ def read_changes(text: str) -> dict[Where, Value]:
         _read_where(address.strip() or value.strip()): _read_value(value.strip() if address else "")
         for address, _, value in pairs
     }
+
+
+def join_changes(first: Mapping[W, V], then: Mapping[W, V]) -> dict[W, V]:
+    """One list of changes after another: a place that is in both gets its last value, at the end."""
+    return {where: value for where, value in first.items() if where not in then} | {**then}
 
 
 def take_changes(changes: Asked) -> dict[Address, Value]:

@@ -32,7 +32,7 @@ from bertviz_core.formula.dims import TOKEN
 from bertviz_core.formula.steps import Program
 from bertviz_core.sharing.lru import ByteLRU
 from bertviz_core.sharing.threads import use_threads
-from bertviz_core.tracing.changes import Asked, Changes, Override, hold_value, take_changes
+from bertviz_core.tracing.changes import Asked, Changes, Override, hold_value, join_changes, take_changes
 from bertviz_core.tracing.env import ROWS, TraceEnv
 from bertviz_core.tracing.inputs import check_encoding, encode, make_inputs
 from bertviz_core.tracing.layout import Layout
@@ -80,7 +80,7 @@ class Trace(Worked):
         this run keeps, where that is known already.
         """
         before = self.before or self
-        every = {**self.changes, **take_changes(changes)}
+        every = join_changes(self.changes, take_changes(changes))
         if not every:
             return before
         trace = Trace.__new__(Trace)

@@ -25,7 +25,7 @@ from bertviz_core.formula.numbers import choose_percent
 from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.bert import TOKEN_IDS
 from bertviz_core.programs.names import ATTENTION_WEIGHTS
-from bertviz_core.tracing.changes import Changes, Listed, read_changes, write_changes
+from bertviz_core.tracing.changes import Changes, Listed, join_changes, read_changes, write_changes
 from bertviz_core.tracing.planning import check_changes
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame import choices, state, url
@@ -224,8 +224,7 @@ def add_changes(changes: Changes, *, from_fragment: bool = False) -> None:
 
     from_fragment: only a part of the page runs again by itself; `choices.rerun_if_asked` then runs all of it.
     """
-    asked = {where: value for where, value in read_asked().items() if where not in changes}
-    _write({**asked, **changes}, from_fragment=from_fragment)
+    _write(join_changes(read_asked(), {**changes}), from_fragment=from_fragment)
 
 
 def open_strip(where: Address) -> None:

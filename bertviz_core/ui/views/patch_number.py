@@ -17,7 +17,7 @@ from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent
 from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.formula.texts import name_token
-from bertviz_core.tracing.changes import Value, write_changes
+from bertviz_core.tracing.changes import Value, join_changes, write_changes
 from bertviz_core.tracing.rewrites import Rule
 from bertviz_core.tracing.taken import Taken
 from bertviz_core.tracing.trace import Trace
@@ -97,7 +97,7 @@ def tell_patched(view: View, both: Both, where: Address) -> WorkedOut | None:
 def _run(both: Both, place: Address, value: Value) -> Trace:
     """The target's pass with the patch."""
     target = both.target
-    changes = {**target.trace.changes, place: value}
+    changes = join_changes(target.trace.changes, {place: value})
     return get_store().get(
         target.trace.model, target.text, target.pair, len(target.trace.tokens), target.masked, changes=changes
     )
