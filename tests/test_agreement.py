@@ -30,6 +30,12 @@ def test_amounts_that_rounding_tells_apart_are_equal():
     np.testing.assert_array_equal(rank_amounts(np.array([np.inf, 0.1, np.inf, -0.2])), [3.5, 2, 3.5, 1])
 
 
+def test_what_rounding_makes_of_small_amounts_is_equal_too():
+    """Of a token that makes hardly a difference no other one is further apart than the passes are by rounding."""
+    np.testing.assert_array_equal(rank_amounts(np.array([2e-7, 3e-2, -6e-7, 2e-3])), [1.5, 4, 1.5, 3])
+    np.testing.assert_array_equal(rank_amounts(np.array([1e-6, 3e-6, 2e-6])), [2, 2, 2])
+
+
 def test_amounts_that_differ_and_have_one_rank_are_found():
     for amounts, near in (([0.3, 0.3 + 2e-7, 1], True), ([0.3, 0.3, 1], False), ([0.3, 0.3 + 2e-5, 1], False)):
         assert has_near_ties(np.array([*amounts, np.nan])) == near

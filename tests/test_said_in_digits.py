@@ -124,7 +124,7 @@ def test_a_mean_norm_that_does_not_move_goes_nowhere(bundled):
 
 def test_amounts_that_count_as_equal_in_an_order_are_said_to():
     near = np.array([0.3, 0.3 + 2e-7, 1.0])
-    said = f" Amounts that differ by less than 0.001{SPACE}% of the largest count as equal."
+    said = f" Amounts that differ by less than 0.001{SPACE}% of the largest, or by less than 5·10⁻⁶, count as equal."
     assert tell_near_ties(near, np.arange(3.0)) == tell_near_ties(np.arange(3.0), near) == said
     assert tell_near_ties(np.arange(3.0), np.zeros(3)) == ""
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-ALIKE = 1e-5  # of the largest amount: what two passes in single precision differ by, and less, is no difference
+# What two passes in single precision differ by, and less, is no difference: of the largest amount, and of any.
+ALIKE, LEAST = 1e-5, 5e-6
 
 LEAST_PAIRS = 3  # of fewer, ranks say nothing
 
@@ -18,7 +19,7 @@ def rank_amounts(amounts: np.ndarray) -> np.ndarray:
     order = np.argsort(amounts, kind="stable")
     largest = np.abs(amounts[np.isfinite(amounts)]).max(initial=0.0)
     with np.errstate(invalid="ignore"):  # from infinity to infinity there is no rise
-        rises = np.diff(amounts[order]) > ALIKE * largest
+        rises = np.diff(amounts[order]) > max(ALIKE * largest, LEAST)
     group = np.zeros(len(amounts), dtype=int)
     group[order[1:]] = np.cumsum(rises)
     counts = np.bincount(group)
@@ -27,7 +28,7 @@ def rank_amounts(amounts: np.ndarray) -> np.ndarray:
 
 
 def has_near_ties(amounts: np.ndarray) -> bool:
-    """Whether some amounts that are not equal have one rank, since they are as near as `ALIKE`."""
+    """Whether some amounts that are not equal have one rank, since they are as near as `ALIKE` or `LEAST`."""
     known = amounts[np.isfinite(amounts)]
     return len(np.unique(rank_amounts(known))) < len(np.unique(known))
 

@@ -114,7 +114,7 @@ def _run_second(outcome, says, view):
         for i in trace.encoding.real
         if trace.tokens[i] not in tokenizer.special_tokens and any(c.isalnum() for c in trace.tokens[i])
     ]
-    hidden = [i for i, (a, b) in enumerate(zip(view.typed.ids, trace.encoding.ids, strict=False)) if a != b]
+    hidden = [i for i, (a, b) in enumerate(zip(view.typed.ids, outcome.before.encoding.ids, strict=False)) if a != b]
     assert words and tokenizer.mask_id is not None
     return bv.run(trace.model, view.text, view.pair, pad_to=len(trace.tokens), masked=[*hidden, words[-1]])
 

@@ -62,7 +62,7 @@ PHRASES = {
         "sentence": ["highest logit"],
         "sentence_answer": ["the span with the highest score"],
         "tokenization_inputs": ["largest weight"],
-        "where_from_carried": [" of the largest count as equal"],
+        "where_from_carried": [" of the largest, or by less than "],
         "versions": ["Largest difference from BERT"],
     },
     "true of every pass: of a formula, of the vocabulary, of what a document prints": {

@@ -141,16 +141,33 @@ class Scene:
         return getattr(found, "text", found)
 
     def read_words(self, vectors):
-        """What the language model head gives vectors (row, hidden): probabilities (row, vocab)."""
+        """What the language model head gives vectors (row, hidden): probabilities (row, vocab). What changes put into
+        the head at the chosen token they put there whatever it is given."""
         head = "cls.predictions.transform"
-        x = vectors @ self[f"{head}.dense.weight"] + self[f"{head}.dense.bias"]
+        x = self._change(f"{head}.dense", vectors @ self[f"{head}.dense.weight"] + self[f"{head}.dense.bias"])
         rule = self.changed_to(f"{head}.activation")
         x = activate(rule if isinstance(rule, str) else self.config.hidden_act, x)
-        x = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + self.config.layer_norm_eps)
-        x = x * self[f"{head}.LayerNorm.weight"] + self[f"{head}.LayerNorm.bias"]
+        x = self._change(f"{head}.activation", x)
+        mean = self._change(f"{head}.LayerNorm.mean", x.mean(-1, keepdims=True))
+        variance = self._change(f"{head}.LayerNorm.variance", ((x - mean) ** 2).mean(-1, keepdims=True))
+        x = self._change(f"{head}.LayerNorm.normalized", (x - mean) / np.sqrt(variance + self.config.layer_norm_eps))
+        scaled = x * self[f"{head}.LayerNorm.weight"] + self[f"{head}.LayerNorm.bias"]
+        x = self._change(f"{head}.LayerNorm", scaled)
         matrix = np.asarray(self.trace["cls.predictions.decoder.weight"])
         scores = (x.astype(matrix.dtype) @ matrix).astype(np.float64) + self["cls.predictions.decoder.bias"]
-        return softmax(scores)
+        return self._change("cls.predictions.probs", softmax(self._change("cls.predictions.decoder", scores)))
+
+    def _change(self, path, rows):
+        """Rows of a tensor of the head, each as if it stood at the chosen token, with what changes put there."""
+        rows = rows.copy()
+        for override in self.trace.overrides(path):
+            numbers = np.full(self.trace.shape(path), np.nan)
+            numbers[override.index] = override.numbers
+            row = np.atleast_1d(numbers[self.token])
+            put = ~np.isnan(row)
+            was, given = rows[:, put], row[put]
+            rows[:, put] = was * given if override.times else was + given if override.plus else given
+        return rows
 
 
 def activate(name, x):

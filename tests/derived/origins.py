@@ -51,7 +51,7 @@ def hide(s: Scene, i: int, place: int) -> float:
 
 def rank(values) -> np.ndarray:
     """Mean ranks; what rounding alone tells apart is equal, also where only others lie between."""
-    near, groups = 1e-5 * np.abs(values).max(), []
+    near, groups = max(1e-5 * np.abs(values).max(), 5e-6), []
     for value in sorted(values):
         if not groups or value - groups[-1][-1] > near:
             groups.append([])

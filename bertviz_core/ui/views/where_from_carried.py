@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analysis.agreement import ALIKE, LEAST_PAIRS, correlate_ranks, has_near_ties, rank_amounts
+from bertviz_core.analysis.agreement import ALIKE, LEAST, LEAST_PAIRS, correlate_ranks, has_near_ties, rank_amounts
 from bertviz_core.analysis.attribution import Attribution, Question, list_unhidden, read_measure
 from bertviz_core.analysis.carried import read_carried
 from bertviz_core.analysis.claims import Claim, Relation, Said, choose, say
@@ -174,7 +174,8 @@ def tell_near_ties(*columns: np.ndarray) -> str:
     """That amounts which differ by rounding alone count as equal, where there are such in any of the columns."""
     if not any(map(has_near_ties, columns)):
         return ""
-    return f" Amounts that differ by less than {format_percent(ALIKE)} of the largest count as equal."
+    near = f"{format_percent(ALIKE)} of the largest, or by less than {format_short(LEAST)}"
+    return f" Amounts that differ by less than {near}, count as equal."
 
 
 def ask_measured(view: View) -> Wanted[Mapping[int, float]] | None:
