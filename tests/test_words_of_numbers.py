@@ -177,6 +177,8 @@ def test_heads_without_which_the_answer_falls_are_told_from_those_without_which_
     worth = weigh(rome, {**{(2, head): -0.1 for head in range(5)}, (0, 1): 0.1, (3, 3): 0.2})
     told = heads_ablation.write_counts(worth).replace("\\", "")
     assert told.startswith(f"Without 5 of 72 heads {worth.name} falls, without 2 it rises;")
+    told = heads_ablation.write_counts(weigh(rome, {})).replace("\\", "")
+    assert told == f"Without any one of 72 heads {worth.name} stays as it is."
 
 
 def test_the_bar_over_the_other_is_that_of_the_pass_after_a_change(rome):

@@ -158,6 +158,8 @@ def write_counts(worth: Worth) -> str:
     if worth.of_heads.size == 1:
         moves = "falls" if needed else "rises" if hinders else "stays as it is"
         return escape_markdown(f"Without the only head {worth.name} {moves}.")
+    if not needed and not hinders:
+        return escape_markdown(f"Without any one of {known.size} heads {worth.name} stays as it is.")
     return escape_markdown(
         f"Without {needed} of {known.size} heads {worth.name} falls, without {hinders} it rises; two together need not "
         "add up."
