@@ -40,6 +40,7 @@ KINDS = (
 # Claims that not every machine's states reach, or none of these, and why.
 SELDOM = {
     "two compared": "a cosine must lie so near to the limit that both are written alike: its last digits decide",
+    "none raises more": "a sum below 0 that two equal parts raise most: test_said_of_ties.py has one",
     "printed numbers": "of BERT-base’s sizes and the notebook’s sentence alone: test_printed.py has both",
 }
 

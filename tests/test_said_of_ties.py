@@ -10,7 +10,9 @@ from bertviz_core.analysis.canvas import Spot, choose_rows
 from bertviz_core.formula.address import parse
 from bertviz_core.sharing import findings
 from bertviz_core.showing.canvas_stops import list_stops
+from bertviz_core.ui.views import where_from
 from bertviz_core.ui.walk.templates.ranks import tell_match, tell_rank
+from tests.canvas import look
 from tests.settling import settle
 from tests.test_put import opened
 from tests.test_said_after_changes import read_all
@@ -135,3 +137,18 @@ def test_a_share_that_is_written_as_before_is_said_to_be_one(bundled, head, also
     assert (", also " in at.title[0].value) == also and " before your change; " in at.title[0].value
     [told] = [each.value for each in at.caption if each.value.startswith("Entries in the top")]
     assert told == "Entries in the top 10 before or after your change."
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ([0.5, 0.5, -2.0], "; none raises it more than “[CLS]”: +0.50"),
+        ([0.5, 0.25, -2.0], "; “[CLS]” raises it most: +0.50"),
+        ([-0.5, -0.5, 2.0], "; none lowers it more than “[CLS]”: −0.50"),
+    ],
+)
+def test_parts_that_move_a_sum_alike_the_other_way(monkeypatch, bundled, parts, said):
+    view = look(bv.run(bundled, "a"))
+    monkeypatch.setattr(where_from, "read_counted", lambda *_: (range(3), np.array(parts)))
+    monkeypatch.setattr(where_from, "sum_up", lambda _: sum(parts))
+    assert str(where_from._tell_other_way(view, None)).replace("\\", "") == said

@@ -71,6 +71,7 @@ def _draw_rare(rng, trace):
         {**alike, f"{own}.probs": -0.5},
         {**alike, f"{weights}]": "uniform", f"{weights},query={token},key={rng.choice(tokens)}]": -0.5},
         {f"{weights}]": "uniform", f"{weights},query={token},key={rng.choice(tokens)}]": -0.5},
+        {f"{weights},query={token},key={rng.choice(tokens)}]": -0.5},
         {f"{here}.output.LayerNorm": 0.0},
         {f"{own}.probs": 0.0},
     ]

@@ -20,13 +20,13 @@ _WORD = re.compile(rf"(?<![\w-])({_NAMES})(?![\w-])", re.IGNORECASE)
 _LITERAL = re.compile(r"(`[^`]*`|\$[^$]*\$|“[^”]*”|\\.)")
 _INDEX = re.compile(r"_(\w)")  # of a symbol among the words
 _QUESTION = re.compile(r"[^?*]+\?(?= )")
-_TWO_LINES = 90  # characters that a phone shows of a headline in two lines
+_ONE_LINE = 44  # characters that a phone shows of a headline in one line
 
 
 def set_question_apart(headline: str) -> str:
-    """A headline as Markdown: the question of one that is too long for two lines of a phone is emphasized, since it
+    """A headline as Markdown: the question of one that is too long for one line of a phone is emphasized, since it
     stands in a line of its own there."""
-    if len(headline.replace("*", "").replace("\\", "")) <= _TWO_LINES:
+    if len(headline.replace("*", "").replace("\\", "")) <= _ONE_LINE:
         return headline
     return _QUESTION.sub(r"*\g<0>*", headline, count=1) if _QUESTION.match(headline) else headline
 
