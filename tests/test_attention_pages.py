@@ -130,7 +130,7 @@ def test_the_headline_is_the_row_in_a_sentence(rome):
     row, (title,) = rome[f"{OWN}.probs"][HEAD, TOKEN], opened("attention").title
     most = int(row.argmax())
     said = f"looks hardest at **“{re.escape(rome.tokens[most])}”: {100 * row[most]:.0f}\N{NO-BREAK SPACE}%**"
-    assert said in title.value and title.value.startswith(f"Who looks at whom? “{rome.tokens[TOKEN]}”")
+    assert said in title.value and title.value.startswith(f"*Who looks at whom?* “{rome.tokens[TOKEN]}”")
 
 
 def test_the_chosen_row_has_its_percents_in_its_cells(rome):

@@ -60,7 +60,7 @@ def test_until_something_is_chosen_the_page_says_that_it_shows_an_example_and_of
     assert typed.session_state["with"] == MONEY and "Nothing is chosen yet" not in read(typed)
     at = opened().button(key="compare-example-1").click().run()
     assert at.session_state["with"] == MONEY and at.session_state["text"] == RIVER
-    assert not at.exception and at.title[0].value.startswith("Is it the same “bank”?")
+    assert not at.exception and at.title[0].value.startswith("*Is it the same “bank”?*")
     assert "Nothing is chosen yet" not in read(at)
 
 
@@ -78,7 +78,7 @@ def links(at):
 
 def test_while_no_sentence_is_chosen_two_are_compared_in_which_one_word_means_two_things():
     at = visit("compare")
-    assert at.title[0].value.startswith("Is it the same “bank”?") and "An example." in read(at)
+    assert at.title[0].value.startswith("*Is it the same “bank”?*") and "An example." in read(at)
     assert (at.session_state["text"], at.session_state["with"]) == (RIVER, MONEY)
     assert "Nothing is chosen yet" not in read(at)
     assert links(visit("attention"))["compare"].items() >= {"text": [RIVER], "with": [MONEY]}.items()
@@ -97,7 +97,7 @@ def test_the_headline_says_how_far_apart_the_chosen_word_ends_and_began(page, bo
     at = [here for here, _ in both.pairs].index(BANK)
     start, *_, end = both.angles[:, at]
     assert page.title[0].value == (
-        f"Is it the same “bank”? **{format_degrees(end)} apart after layer 5**; both began {format_degrees(start)} "
+        f"*Is it the same “bank”?* **{format_degrees(end)} apart after layer 5**; both began {format_degrees(start)} "
         "apart, by their places"
     )
     said = read(page)

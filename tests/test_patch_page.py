@@ -71,7 +71,7 @@ def test_while_no_sentence_is_chosen_two_are_patched_about_which_one_would_ask()
     at = opened()
     assert (at.session_state["text"], at.session_state["with"]) == (DOCTOR, NURSE)
     title = at.title[0].value.replace("\N{NO-BREAK SPACE}", " ")
-    assert title.startswith("Where does “doctor” become “he”?") and "An example." in drawer_of(at)
+    assert title.startswith("*Where does “doctor” become “he”?*") and "An example." in drawer_of(at)
     links = {each.proto.page: parse_qs(each.proto.query_string) for each in at.get("page_link")}
     assert links["patch"].items() >= {"text": [DOCTOR], "with": [NURSE]}.items()
     assert "bank" in links["compare"]["text"][0] and "text" not in links["attention"]

@@ -91,7 +91,7 @@ def test_the_bars_of_both_passes_are_on_one_scale_that_ends_at_the_longest(rome,
 
 def test_where_every_probability_is_0_none_holds_half_or_leads():
     said = read(PROBS_0, word="people")
-    assert "Which word fits the blank? **30,522 of 30,522 words** tie at **0 %**" in said
+    assert "*Which word fits the blank?* **30,522 of 30,522 words** tie at **0 %**" in said
     assert "30,510 other entries together: 0 %." in said and "Every probability is 0." in said
     assert "but a change puts other probabilities there." in said and "between their probabilities" not in said
     assert "A change puts other numbers there." in said

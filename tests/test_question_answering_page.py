@@ -57,7 +57,7 @@ def test_every_token_of_the_text_stands_between_its_two_probabilities(folder):
         )
         expected = ["in"] * (best.start <= i <= best.end) + ["first"] * (i == best.start) + ["last"] * (i == best.end)
         assert kinds.split() == [f"bv-spot-{kind}" for kind in expected]
-    assert at.title[0].value.startswith(r"Where do the romans play\? **“")
+    assert at.title[0].value.startswith(r"*Where do the romans play\?* **“")
     (told,) = (caption.value for caption in at.caption if "The bar above" in caption.value)
     assert "above a token: the probability that the answer starts with it. Below: that it ends" in told
     rows = re.findall(r'<td[^>]*>(\d+)(?:–(\d+))?</td>.*?data-cell="qa_outputs\.start\[start=(\d+)\]', html(at))

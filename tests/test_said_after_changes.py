@@ -325,8 +325,8 @@ def test_a_quotient_that_a_change_put_does_not_decide_by_what_the_others_are_div
 def test_the_first_question_names_the_position_of_a_token_that_stands_twice():
     text = "The lake lies by a lake."
     asked = [opened("", {}, text, token=token).title[0].value for token in ("2", "3")]
-    assert asked[0].startswith("What does BERT expect at “lake” at position 2?")
-    assert asked[1].startswith("What does BERT expect at “lies”?")
+    assert asked[0].startswith("*What does BERT expect at “lake” at position 2?*")
+    assert asked[1].startswith("*What does BERT expect at “lies”?*")
 
 
 def test_tensors_are_counted_as_the_file_has_them():

@@ -218,7 +218,7 @@ def test_a_model_of_one_head_in_one_layer_has_one_head_and_its_layer_is_used_onc
 def test_the_only_layer_is_compared_with_no_other(tmp_path, monkeypatch):
     monkeypatch.setenv("BERTVIZ_MODELS", str(random_checkpoint(tmp_path, kind="base", num_hidden_layers=1)))
     text = read_all(opened("layers", {}, text="the cat sat", layer="0", head="0", token="2"))
-    assert re.search(r"How does “cat” move\? In the only layer it turns by \*\*\d+°\*\*", text)
+    assert re.search(r"How does “cat” move\?\* In the only layer it turns by \*\*\d+°\*\*", text)
     assert re.search(r"In the only layer it is [−\d.]+ on average\.", text)
     assert "lowest cosine" not in text and "turns most" not in text
 

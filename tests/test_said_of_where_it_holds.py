@@ -86,7 +86,7 @@ def test_that_there_is_one_head_is_so_before_and_after_a_change(tmp_path):
 
 def test_a_name_keeps_its_capitals_inside_a_sentence():
     at = opened("story", {"encoder.layer.5.output.LayerNorm[token=1,hidden=10]": 20.0}, text=HELLO, token="1")
-    assert at.title[0].value.endswith("back to? To **LayerNorm output**, put there by a change")
+    assert at.title[0].value.endswith("back to?* To **LayerNorm output**, put there by a change")
     for noun in NOUNS.values():
         names = {"LayerNorm", "LM"} & {*re.findall(r"\w+", noun.title)}
         assert names <= {*re.findall(r"\w+", noun.inside)} and noun.inside.lower() == noun.title.lower()
