@@ -29,8 +29,7 @@ class Choice:
 
     operand: where it goes on; part: what that stands in; measure: what the part's amount is; passed: a part that counts
     for more and is not followed, because it is the same whatever the words are; weight: how much the part counts;
-    rivals: how much each other part counts that could have been followed; puts: whether a change put some of those that
-    could.
+    rivals: how much each other part counts that could have been followed; put: whether a change put the part there.
     """
 
     operand: Address
@@ -39,7 +38,7 @@ class Choice:
     passed: Part | None
     weight: float
     rivals: np.ndarray
-    puts: bool = False
+    put: bool = False
 
     @property
     def leads(self) -> bool:
@@ -92,9 +91,7 @@ def choose_way(trace: Trace, found: Parts, worded: Collection[str]) -> Choice | 
     """
     if not len(found):
         return None
-    made, put = found.are_made_from(worded), _find_put(trace, found, worded)
-    open_to = made & ~(put & (found.weights == 0))
-    places = np.flatnonzero(open_to if open_to.any() else ~open_to)
+    places = _list_open(trace, found, worded)
     best = int(places[found.weights[places].argmax()])
     part, (first,) = found[best], found.strongest(1)
     followed = [operand for operand in part.operands if operand.path in worded] or list(part.operands)
@@ -103,18 +100,27 @@ def choose_way(trace: Trace, found: Parts, worded: Collection[str]) -> Choice | 
     weight = float(found.weights[best])
     passed = found[first] if found.weights[first] > weight else None
     rivals = found.weights[places[places != best]]
-    return Choice((content or followed)[0], part, found.measure, passed, weight, rivals, bool((put & open_to).any()))
+    put = _is_put(trace, part, worded)
+    return Choice((content or followed)[0], part, found.measure, passed, weight, rivals, put)
 
 
-def _find_put(trace: Trace, found: Parts, worded: Collection[str]) -> np.ndarray:
-    """Of each part, whether a change put there all that would depend on the words; shape (part,)."""
-    put = np.zeros(len(found), dtype=bool)
-    read = {block.path for group in found.groups for block in group.blocks} & set(worded)
-    if any(trace.overrides(path) for path in read):
-        for place, part in enumerate(found):
-            followed = [operand for operand in part.operands if operand.path in worded]
-            put[place] = bool(followed) and all(is_put_throughout(trace, operand) for operand in followed)
-    return put
+def _list_open(trace: Trace, found: Parts, worded: Collection[str]) -> np.ndarray:
+    """The places of the parts that can be followed: of those that depend on the words, where there are any."""
+    open_to = found.are_made_from(worded)
+    if open_to.any() and not found.weights[open_to].any() and _has_puts(trace, found, worded):
+        open_to &= [not _is_put(trace, part, worded) for part in found]
+    return np.flatnonzero(open_to if open_to.any() else ~open_to)
+
+
+def _has_puts(trace: Trace, found: Parts, worded: Collection[str]) -> bool:
+    """Whether a change put numbers into a tensor that depends on the words, of which one of the parts is made."""
+    return any(block.path in worded and trace.overrides(block.path) for group in found.groups for block in group.blocks)
+
+
+def _is_put(trace: Trace, part: Part, worded: Collection[str]) -> bool:
+    """Whether a change put there all of a part that would depend on the words."""
+    followed = [operand for operand in part.operands if operand.path in worded]
+    return bool(followed) and all(is_put_throughout(trace, operand) for operand in followed)
 
 
 def _is_share(trace: Trace, cell: Address) -> bool:

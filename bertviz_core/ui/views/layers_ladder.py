@@ -134,7 +134,7 @@ def show_ladder(view: View, lens: layers.Lens) -> None:
         st.html(STYLE)
         show_passes_html(view, [_read_ladder(one, word) for one in view.passes])
         put = tell_put(view, *lens.places).strip()
-        ghosts = tell_ghosts(_read_before(view, probs))
+        ghosts = tell_ghosts(_read_before(view, probs, best))
         if told := " ".join(filter(None, (ghosts.strip(), tell_words(view), _tell_ties(view), put))):
             st.caption(told)
 
@@ -160,12 +160,18 @@ def _read_ladder(view: View, word: int) -> str:
     return _render_ladder(view, lens.probs, lens.list_best(PLACES), word, lens.ranks(word))
 
 
-def _read_before(view: View, probs: np.ndarray) -> np.ndarray | None:
-    """(stage, vocab) what the LM head read before the changes; None where that is not shown, or the same."""
+def _read_before(view: View, probs: np.ndarray, best: Sequence[list[int]]) -> np.ndarray | None:
+    """(stage, place) what the likeliest words had before the changes; None where that is not shown, or reads alike."""
     if view.ghost is None:
         return None
-    before = layers.Lens(view.ghost, view.chosen.token).probs
-    return None if np.array_equal(before, probs) else before
+    now, was = (_take(each, best) for each in (probs, layers.Lens(view.ghost, view.chosen.token).probs))
+    moved = any(format_percent(a) != format_percent(b) for a, b in zip(now.flat, was.flat, strict=True))
+    return was if moved else None
+
+
+def _take(probs: np.ndarray, best: Sequence[list[int]]) -> np.ndarray:
+    """(stage, place) the probabilities of these words."""
+    return np.take_along_axis(probs, np.array(best), axis=1)
 
 
 def _read_word(view: View, final: int) -> int:
@@ -175,10 +181,8 @@ def _read_word(view: View, final: int) -> int:
 
 
 def _render_ladder(view: View, probs: np.ndarray, best: Sequence[list[int]], word: int, ranks: np.ndarray) -> str:
-    deep, before = bool((ranks > PLACES).any()), _read_before(view, probs)
-    shares, was = (
-        np.take_along_axis(of, np.array(best), axis=1) for of in (probs, probs if before is None else before)
-    )
+    deep, shares, before = bool((ranks > PLACES).any()), _take(probs, best), _read_before(view, probs, best)
+    was = shares if before is None else before
     end = float(max(shares.max(), was.max()))
     rows = [
         render_row(

@@ -102,7 +102,7 @@ def name_part(turn: Turn) -> str:
 
 def _tell_followed(choice: Choice) -> str:
     """Which parts could be followed; nothing where all could that count as much."""
-    return f"{_DEPENDS}{_OR_PUT if choice.puts else ''}" if choice.passed else ""
+    return f"{_DEPENDS}{_OR_PUT if choice.put else ''}" if choice.passed else ""
 
 
 def render_without(view: View, start: Address, cells: Sequence[Address], without: Without) -> str:
