@@ -4,11 +4,15 @@ from itertools import pairwise
 
 import pytest
 
+import bertviz_core as bv
+from bertviz_core.analysis import walk
 from bertviz_core.analysis.parts import take_apart
 from bertviz_core.analysis.predictions import rank_words
-from bertviz_core.analysis.walk import choose_stops, choose_way, list_turns, tell_story
+from bertviz_core.analysis.walk import choose_stops, choose_way, find_beginnings, list_turns, tell_story
 from bertviz_core.formula.address import Address, parse
+from tests.factory import random_checkpoint
 from tests.often import seldom
+from tests.test_put import opened
 
 PREDICTION = Address("cls.predictions.probs").fix(token=8, vocab=2111)  # people
 LAYER = "encoder.layer.2"
@@ -97,3 +101,18 @@ def test_stops_are_few_and_where_the_place_changes(rome):
     for i in range(1, len(told) - 1):
         first = told[i].path.startswith("embeddings.") and not told[i - 1].path.startswith("embeddings.")
         assert (i in stops) == (told[i].at != told[i - 1].at or first)
+
+
+@pytest.mark.parametrize("layers", [12, seldom(24)])
+def test_the_story_of_a_deep_model_is_told_to_its_end(tmp_path, layers):
+    """After 80 steps it had stopped amid the layers; its page then failed."""
+    model = bv.load_model(random_checkpoint(tmp_path, num_hidden_layers=layers))
+    trace = bv.run(model, "the cat sat on the [MASK]")
+    told = tell_story(trace, next(iter(find_beginnings(trace, 6).values())))
+    assert told[-1].path == "input_ids" and len(told) > 80
+
+
+def test_a_story_that_is_too_long_says_where_it_stops(monkeypatch):
+    monkeypatch.setattr(walk, "LONGEST_STORY", 5)
+    at = opened("story", {}, "A way that is cut [MASK].")
+    assert not at.error and at.title[0].value.endswith(", after 5 steps")

@@ -19,7 +19,7 @@ from bertviz_core.formula.texts import name_token
 from bertviz_core.tracing.remember import remember
 from bertviz_core.tracing.trace import Trace
 
-LONGEST_STORY = 80  # steps; a model of 24 layers needs fewer
+LONGEST_STORY = 600  # steps; a model of 24 layers needs fewer, with at most 20 in each
 _BEGINNINGS = 10  # words
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from bertviz_core.analysis.ablation import Without, cut_place, zero_each
 from bertviz_core.analysis.hiding import Hidden
-from bertviz_core.analysis.made_from import name_put
+from bertviz_core.analysis.made_from import is_put, name_put
 from bertviz_core.analysis.naming import find_noun, name_crumb, name_number
 from bertviz_core.analysis.parts import WITHOUT
 from bertviz_core.analysis.walk import Turn
@@ -63,7 +63,8 @@ def write_headline(view: View) -> str:
     elif cell.path in view.trace.model.parameters:
         end = "a learned parameter"
     else:
-        end = f"**{find_noun(cell.path).inside}**, {name_put(view.trace, cell)}"
+        stands = name_put(view.trace, cell) if is_put(view.trace, cell) else f"after {len(story.cells)} steps"
+        end = f"**{find_noun(cell.path).inside}**, {stands}"
     over = f"Over {', '.join(stops)} to" if stops else "To"
     return f"Where does {name} lead back to? {over} {end}"
 
