@@ -63,7 +63,7 @@ def write_headline(view: View) -> str:
     elif cell.path in view.trace.model.parameters:
         end = "a learned parameter"
     else:
-        stands = name_put(view.trace, cell) if is_put(view.trace, cell) else f"after {len(story.cells)} steps"
+        stands = name_put(view.trace, cell) if is_put(view.trace, cell) else f"after {len(story.turns)} steps"
         end = f"**{find_noun(cell.path).inside}**, {stands}"
     over = f"Over {', '.join(stops)} to" if stops else "To"
     return f"Where does {name} lead back to? {over} {end}"
