@@ -1,15 +1,16 @@
 """What ordinary visitors notice while a stranger attacks: `python benchmarks/attacks.py [--only NAME ...]`.
 
-For each attack of benchmarks/attackers.py, and for `streamlit run app.py` and `python -m deploy` with two processes, a
-new server is started. Twelve visitors open pages and choose layers, heads, tokens and sentences, and think between two
-choices as those of a class do (benchmarks/users.py), on the wire that browsers use; then the stranger comes, in a
-process of its own; then it has gone. Prints a row for each: the seconds for which visitors waited before, during and
-after the attack (median, 95th percentile; who waits still counts with the time so far), the seconds from its end until
-five seconds begin in which the 95th percentile of all who wait is below a second again, and the memory in MB: the
-largest server process by itself (resident, as the kernel notes its peak), the largest one with the processes that it
-started (each page shared by several counted in parts, looked at twice a second), and everything together. Then the
-share of the processors' time that the host of a virtual machine took for others during the attack: where that is much,
-the row tells of the host. Then the tracebacks in the server's log, what went wrong at visitors (error pages, lost
+For each attack of benchmarks/attackers.py, and for `streamlit run app.py` and `python -m deploy` with two processes,
+a new server is started. Twelve visitors open pages and choose layers, heads, tokens and sentences, and think between
+two choices as those of a class do (benchmarks/users.py), on the wire that browsers use; a third of them sit far away,
+ask 80 ms after they connect, and leave soon, for another one to come. Then the stranger comes, in a process of its
+own; then it has gone. Prints a row for each: the seconds for which visitors waited before, during and after the
+attack (median, 95th percentile; who waits still counts with the time so far), the seconds from its end until five
+seconds begin in which the 95th percentile of all who wait is below a second again, and the memory in MB: the largest
+server process by itself (resident, as the kernel notes its peak), the largest one with the processes that it started
+(each page shared by several counted in parts, looked at twice a second), and everything together. Then the share of
+the processors' time that the host of a virtual machine took for others during the attack: where that is much, the row
+tells of the host. Then the tracebacks in the server's log, what went wrong at visitors (error pages, lost
 connections, no answer), and below the row what the stranger did.
 
 Bounds: 1.0 s for the 95th percentile during the attack, 5 s where it ends server processes, 5 s to recover, no
@@ -32,6 +33,7 @@ from asyncio.subprocess import PIPE
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field
+from itertools import cycle
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -48,9 +50,10 @@ sys.path.insert(0, str(ROOT))
 from rooms.opening import WHERE
 
 SERVERS = {"run": 0, "deploy": 2}  # processes behind nginx; 0 is Streamlit's one by itself
-CHOICES_OF_A_VISIT = 10
+CHOICES_OF_A_VISIT, OF_A_SHORT_ONE = 10, 1
 MOST_S, RECOVERED_S = 1.0, 5.0  # bounds: of the 95th percentile during an attack, and of the recovery
 WINDOW_S = 5.0  # so long it must be well to be well
+JOURNEYS_S = 0.0, 0.0, 0.08  # of visitors in turn
 PATIENCE_S = 30.0  # who is not well by then does not recover
 _LOOK_S = 0.5
 _HEAD = (
@@ -187,7 +190,18 @@ async def watch(pid: int, memory: Memory) -> None:
 async def hold(server: Server | Outside, name: str, attack: Attack, kind: str, asked: argparse.Namespace) -> Row:
     """Visitors before, during and after an attack."""
     memory, tally, pid = Memory(), Tally(), server.pids[0]
-    guests = [Guest(server.url, i, math.inf, tally, CHOICES_OF_A_VISIT, attack.deadly) for i in range(asked.visitors)]
+    guests = [
+        Guest(
+            server.url,
+            i,
+            math.inf,
+            tally,
+            OF_A_SHORT_ONE if journey else CHOICES_OF_A_VISIT,
+            attack.deadly,
+            journey=journey,
+        )
+        for i, journey in zip(range(asked.visitors), cycle(JOURNEYS_S), strict=False)
+    ]
     watching = asyncio.create_task(watch(pid, memory))
     visits = [asyncio.create_task(guest.attend(i * THINK_S[1] / len(guests))) for i, guest in enumerate(guests)]
 

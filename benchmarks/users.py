@@ -62,6 +62,7 @@ class User:
     choices: how many a visit has before another user comes in this one's place; 0 for one long visit. disturbed: the
     server is killed now and then, so that a broken connection is no trouble by itself. think: the shortest and the
     longest pause before a choice, in seconds; pages: the only ones that this user opens, all where none are named.
+    journey: seconds from a connection to what it asks for.
     """
 
     url: str
@@ -72,6 +73,7 @@ class User:
     disturbed: bool = False
     think: tuple[float, float] = field(default_factory=lambda: THINK_S)
     pages: tuple[str, ...] = ()
+    journey: float = 0.0
     _cookies: dict[str, str] = field(default_factory=dict)
     _talk: Conversation = field(default_factory=Conversation)
     _seen: tuple[str, str, list[str]] = ("", "", [])
@@ -175,8 +177,8 @@ class User:
         deadline = time.monotonic() + PATIENCE_S
         while True:
             try:
-                self._cookies = self._cookies or await greet(self.url)
-                return await dial(self.url, self._cookies)
+                self._cookies = self._cookies or await greet(self.url, self.journey)
+                return await dial(self.url, self._cookies, journey=self.journey)
             except (OSError, InvalidHandshake, ConnectionClosed, TimeoutError):
                 if time.monotonic() > deadline:
                     self.tally.trouble["no server"] += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import pwd
+import resource
 from dataclasses import dataclass
 from ipaddress import ip_network
 from pathlib import Path
@@ -12,6 +13,7 @@ from string import Template
 
 from edge.classes import JOIN, LEAD
 from edge.headers import CLOSED_TEXT, list_headers, read_frames, write_cookie_rules
+from edge.resting import HEAD_S
 from edge.sizes import LONGEST_ADDRESS
 from edge.streamlit_files import CLOSED, find_static
 
@@ -22,6 +24,8 @@ MOST_OF_ONE_ADDRESS = 2000  # requests that are answered at a time, web sockets 
 # of which the rest waits. A visitor's first page asks for five; an address may be a whole lecture's.
 A_SECOND, AT_ONCE, IN_LINE = 100, 500, 2000
 _HEAD = 1 << 13  # bytes of an answer's head beside an address that it leads to
+# Connections at a time, as far as files may be open: whoever begins to ask and does not go on keeps one for HEAD_S.
+MOST_CONNECTIONS, _OWN_FILES = 32_768, 200
 # Seconds that a process may take to say something, before the next one is asked: whoever is in its line waits for 3.5.
 ANSWER_S = 10
 
@@ -61,10 +65,14 @@ def render_config(place: Place, processes: int) -> str:
     ]
     frames = read_frames()
     headers = list_headers(frames)
+    files = count_files()
     return _Blanks((HERE / "nginx.conf").read_text(encoding="utf-8")).substitute(
         user=_name_user(),
         folder=place.folder,
         here=HERE,
+        files=files,
+        connections=files - _OWN_FILES,
+        head=f"{HEAD_S:g}",
         address=place.address,
         port=place.port,
         every=_indent([f"{server};" for server in servers]),
@@ -86,6 +94,13 @@ def render_config(place: Place, processes: int) -> str:
         closed="|".join(CLOSED),
         closed_text=CLOSED_TEXT,
     )
+
+
+def count_files() -> int:
+    """How many files nginx may have open, a connection being one: what it must ask for, it may be refused."""
+    _, allowed = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_CONNECTIONS + _OWN_FILES
+    return wanted if allowed < 0 else min(wanted, allowed)
 
 
 def read_proxies() -> list[str]:

@@ -16,11 +16,10 @@ from uvicorn import Config
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from edge.log import write_seldom
+from edge.resting import HEAD_S, Resting
 
 SMALL_A_SECOND = 60  # pings, pongs and continued messages; a browser sends none but a pong every 20 seconds
 MOST_WAITING = 200  # messages taken apart and not heard yet; as one is, no more are read, so they came all at once
-HEAD_S = 15.0  # a browser that connects asks at once, and a connection that it keeps in store it opens anew
-MOST_IDLE = 400  # connections of all, on which nothing is being answered; a browser opens anew what was closed
 READ_S = 15.0  # who takes an answer reads on
 END_S = 3  # that a server which ends waits for answers that go on: a phone listens to its class all day
 LEAVE_S = 1.0  # until a socket is closed on which the browser was told that it is; that takes a message there and back
@@ -69,7 +68,7 @@ def hurry(protocol: type[asyncio.Protocol], headers: Mapping[str, str] | None = 
     """uvicorn's end of a connection, made to hang up on who dawdles. headers: of what it answers by itself. Instead:
     options of uvicorn's.
     """
-    return type("Hurried", (Hurried, protocol), {"idle": {}, "of_answers": headers or {}})
+    return type("Hurried", (Hurried, protocol), {"idle": Resting(), "of_answers": headers or {}})
 
 
 def write_refusal(text: str, headers: Mapping[str, str]) -> bytes:
@@ -79,22 +78,28 @@ def write_refusal(text: str, headers: Mapping[str, str]) -> bytes:
     return "\r\n".join(["HTTP/1.1 400 Bad Request", *lines, "", text]).encode()
 
 
+def find_sender(transport: asyncio.Transport) -> str:
+    """Where a connection comes from; empty for one that comes through a socket of the file system."""
+    other = transport.get_extra_info("peername")
+    return str(other[0]) if isinstance(other, tuple) else ""
+
+
 class Hurried(asyncio.Protocol):
     """Hangs up on whoever has not asked for anything within HEAD_S of connecting or of beginning to ask, on whoever has
-    not read anything of an answer for READ_S, and, of more than MOST_IDLE that are not being answered, on who has been
-    so for longest.
+    not read anything of an answer for READ_S, and, where too many are not being answered, on one of those.
 
     uvicorn waits for ever for the first request, for the rest of one that has begun, and for room for the rest of an
-    answer; connections take descriptors, of which a process has few. idle: the connections that are not being answered,
-    in the order in which they became so; of_answers: the headers of what it answers by itself.
+    answer; connections take descriptors and memory. idle: the connections that are not being answered; of_answers: the
+    headers of what it answers by itself.
     """
 
-    idle: ClassVar[dict[Hurried, None]]
+    idle: ClassVar[Resting]
     of_answers: ClassVar[Mapping[str, str]]
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self._own, self._unread, self._late = transport, None, None
+        self._sender = find_sender(transport)
         self._rest()
         self._await_head()
 
@@ -151,14 +156,10 @@ class Hurried(asyncio.Protocol):
         return answered and self._own.get_protocol() is self
 
     def _rest(self) -> None:
-        self.idle[self] = None
-        if len(self.idle) > MOST_IDLE:
-            longest = next(iter(self.idle))
-            del self.idle[longest]
-            longest.hang_up()
+        self.idle.add(self, self._sender)
 
     def _stop_resting(self) -> None:
-        self.idle.pop(self, None)
+        self.idle.remove(self)
         if self._late is not None:
             self._late.cancel()
             self._late = None

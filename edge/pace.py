@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 
 # A process answers 500 to 1,000 of the cheapest in a second, and then nothing else. A browser's first visit asks for
@@ -74,6 +75,7 @@ class Pace:
         return max(0.0, wait)
 
 
+@lru_cache(KNOWN)
 def name_network(address: str) -> str:
     """What counts as one address: of the sixth version a whole network, as who has one has 2^64 of them."""
     try:

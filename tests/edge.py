@@ -120,3 +120,9 @@ def _await_end(line):
     with suppress(ConnectionClosed):
         while True:
             line.recv(timeout=60)
+
+
+async def answer(scope, receive, send):
+    """An app that says yes."""
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body"})

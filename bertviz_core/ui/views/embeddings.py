@@ -57,7 +57,7 @@ _ALIKE, _ROW = 100, 14  # tokens compared with each other, at most; pixels of on
 _SQUARE = 270  # pixels: the side of a map of more tokens than can be named
 _NEAREST = 10
 _VECTORS = Key("vectors", "embedding")
-_ENTRY = Key("entry", "")
+_ENTRY = Key("entry", "", 100)
 
 
 def show_token(view: View, component: int, reason: str) -> None:
@@ -302,7 +302,7 @@ def _read_entry(view: View) -> int | None:
     name = st.text_input(
         "Another vocabulary entry (optional)",
         key=_ENTRY.name,
-        max_chars=100,
+        max_chars=_ENTRY.longest,
         width=340,
         placeholder=f"as chosen: {view.trace.tokens[view.chosen.token]}",
     ).strip()

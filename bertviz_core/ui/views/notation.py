@@ -38,7 +38,7 @@ _FORMULAS = "formulas"
 _WHERE = {_FORMULAS: "In formulas", "code": "In code"}
 _NAMED = {_FORMULAS: IN_FORMULAS, "code": IN_CODE}  # the sources
 _IN = Key("names", _FORMULAS)
-_FIND = Key("find", "")
+_FIND = Key("find", "", 80)
 _KIND = Key("kind", "all")
 
 
@@ -125,7 +125,7 @@ def choose_search() -> tuple[str, str, str]:
     text = st.text_input(
         "Find",
         key=_FIND.name,
-        max_chars=80,
+        max_chars=_FIND.longest,
         width=350,
         label_visibility="collapsed",
         placeholder="A name from any source: W_T, hook_pattern, γ, kernel …",

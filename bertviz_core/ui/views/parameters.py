@@ -31,7 +31,7 @@ from bertviz_core.ui.panels.said import tell_percent
 from bertviz_core.ui.panels.tables import Column, render_table
 from bertviz_core.ui.views.parameters_values import KIND, Window, choose_window
 
-_TENSOR, _NAME = Key("tensor", ""), Key("name", "")
+_TENSOR, _NAME = Key("tensor", ""), Key("name", "", 80)
 _INVENTORY: Key[Sent] = Key("inventory", None)
 _TABLE_PX = 420
 _COUNTS = r"n_{\mathrm{attention}} = 4 L (d^2 + d), \quad n_{\mathrm{ffn}} = L (2 d m + m + d)"
@@ -118,7 +118,7 @@ def _search(view: View, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
     asked = st.text_input(
         "Name",
         key=_NAME.name,
-        max_chars=80,
+        max_chars=_NAME.longest,
         width=280,
         label_visibility="collapsed",
         placeholder="Any of its names: W_Q, query.weight …",

@@ -46,7 +46,6 @@ TOP = 10
 _TRANSFORM = Address("cls.predictions.transform")
 _TABLE_ROWS = 40
 _SHARES = (0.5, 0.9, 0.99)
-_LONGEST_WORD = 80
 
 
 def show_unread(view: View) -> None:

@@ -33,10 +33,9 @@ from bertviz_core.ui.panels.said import name_word, tell_count, tell_number, tell
 from bertviz_core.ui.panels.tables import Column, render_table
 
 TOP = 12
-_LONGEST_WORD = 80
 _GUESSES = 20  # among which one with a name is looked for
 _STYLE = read_css(Path(__file__).with_name("predictions.css"))
-_WORD = Key("word", "")
+_WORD = Key("word", "", 80)
 
 
 def write_headline(view: View) -> Said:
@@ -148,7 +147,7 @@ def show_any_word(view: View) -> None:
     trace, token = view.trace, view.chosen.token
     own = _choose_word(view)
     with open_card(view, PREDICTION, f"Any word at position {token}", str(PROBS.fix(token=token))):
-        text = st.text_input("Word to look up", key=_WORD.name, max_chars=_LONGEST_WORD, placeholder=own)
+        text = st.text_input("Word to look up", key=_WORD.name, max_chars=_WORD.longest, placeholder=own)
         try:
             found = find_places(trace, token, text if text.strip() else own)
         except InputError as error:

@@ -31,7 +31,7 @@ _CUT = (
     "continues a word."
 )
 _UNCUT = "The whole word is an entry of V: it is not cut."
-_SPLIT = Key("split", "")
+_SPLIT = Key("split", "", 100)
 
 
 def show_stages(view: View) -> None:
@@ -76,7 +76,11 @@ def show_search(view: View) -> None:
         whole, other = st.columns([13, 5], vertical_alignment="center", gap="medium")
         whole.html(f"<div>{_render_choices(searched, word)}{_render_brackets(word)}</div>")
         other.text_input(
-            "Another word", key=_SPLIT.name, max_chars=100, placeholder="Another word", label_visibility="collapsed"
+            "Another word",
+            key=_SPLIT.name,
+            max_chars=_SPLIT.longest,
+            placeholder="Another word",
+            label_visibility="collapsed",
         )
         st.html(_render_stairs(view, word))
         st.caption(

@@ -30,7 +30,7 @@ _PLURALS = {
 }
 _SHOWN = 60
 _SEARCH_BY = Key("search-by", PREFIX)
-_SEARCH = Key("search", "")
+_SEARCH = Key("search", "", 100)
 
 
 @derived
@@ -71,7 +71,7 @@ def show_search(view: View) -> None:
         text = st.text_input(
             "Search the vocabulary",
             key=_SEARCH.name,
-            max_chars=100,
+            max_chars=_SEARCH.longest,
             width=340,
             placeholder="2003, or 2000-2010" if how == IDS else "token, or ##ing for pieces",
         )

@@ -27,8 +27,7 @@ _PROGRAMS = {
     "bert": "Line 5: BERT as released",
 }
 _USUAL = Settings()
-_LONGEST = 4000  # characters of all sentences together
-_TEXTS = Key("texts", "\n".join(SENTENCES), _LONGEST)
+_TEXTS = Key("texts", "\n".join(SENTENCES), longest=4000)
 _RUNNING: Key[Any] = Key("running", None)  # what a field says that is not to be changed now
 _PASSES = Key("passes", str(_USUAL.passes))
 _ETA = Key("eta", f"{_USUAL.eta:g}")
@@ -114,7 +113,7 @@ def show_choices(origin: Model, running: bool) -> None:
         "Sentences, one a line",
         key=_hold(_TEXTS, running),
         height=92,
-        max_chars=_LONGEST,
+        max_chars=_TEXTS.longest,
         disabled=running,
         on_change=url.note_choice,
         label_visibility="collapsed",
