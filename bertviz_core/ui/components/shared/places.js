@@ -14,7 +14,7 @@ export function enterPicture() {
   const pictures = findRoots().flatMap((root) => [...root.querySelectorAll(PICTURE)]);
   const seen = pictures.filter((each) => each.checkVisibility()).sort((one, other) => top(one) - top(other));
   const stops = seen.flatMap((each) => [each, ...each.querySelectorAll('[tabindex="0"], button, a[href]')]);
-  const stop = stops.find((each) => each.tabIndex >= 0);
+  const stop = stops.find((each) => each.tabIndex >= 0 && each.checkVisibility());
   if (stop) stop.focus();
   else document.activeElement?.blur();
 }
