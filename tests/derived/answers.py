@@ -189,10 +189,15 @@ def hide(s: Scene, start: str, token: int) -> float:
 
 @truth("story", "With each token hidden")
 def story_hidden(s: Scene) -> Truth:
-    """The same for every token that is a word."""
+    """The same for every token that is a word; of many, in tables side by side."""
     start = s.shown.find("story", "All steps").cells[0]
-    words = list_words(s)
-    return Truth(tables=[{"with it hidden": [hide(s, start, i) for i in words]}], rows=[s.names[i] for i in words])
+    words, tables = list_words(s), len(s.shown.find("story", "With each token hidden").tables)
+    size = -(-len(words) // tables)
+    parts = [words[first : first + size] for first in range(0, len(words), size)]
+    return Truth(
+        tables=[{"with it hidden": [hide(s, start, i) for i in part]} for part in parts],
+        rows=[s.names[i] for i in parts[0]],
+    )
 
 
 @truth("story", "Who brings what to *")

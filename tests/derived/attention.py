@@ -253,8 +253,9 @@ def measure_taken(s: Scene) -> np.ndarray:
 
 
 def name_apart(s: Scene, i: int) -> str:
-    """A token; with its position in front where the text has it twice, or it is padding."""
-    return s.names[i] if s.trace.tokens.count(s.trace.tokens[i]) > 1 else s.trace.tokens[i]
+    """A token; with its position in front where the text has it twice, it is padding, or nobody counts the tokens."""
+    many = len(s.trace.tokens) >= 30
+    return s.names[i] if many or s.trace.tokens.count(s.trace.tokens[i]) > 1 else s.trace.tokens[i]
 
 
 @truth("attention_output", "taken")

@@ -81,6 +81,7 @@ def carried(s: Scene) -> Truth:
     shown = {r: i for r, i in enumerate(rows) if i in s.real and s.trace.encoding.ids[i] != mask}
     left = {r: hide(s, i, place) for r, i in shown.items()}
     ranks = [rank(parts[[*shown.values()]]), rank(np.log(now) - np.log([*left.values()]))]
+    ties = any(len({*each}) < len(each) for each in ranks)
     rho, gaps = np.corrcoef(ranks)[0, 1], np.abs(ranks[0] - ranks[1])
     odd = [shown[[*shown][int(gaps.argmax())]]] if sum(gaps == gaps.max()) == 1 and rho >= 0.3 else []
     odd = [i for i in odd if s.trace.tokens.count(s.trace.tokens[i]) > 1]  # said with its position
@@ -95,7 +96,7 @@ def carried(s: Scene) -> Truth:
             points(x=[*left.values()], y=[*left]),
         ],
         np.array([*parts, total])[:, None],
-        told=[rho, len(s.real), total, recorded, apart, *odd],
+        told=[rho, len(s.real), total, recorded, apart, *odd, *([1e-5, 5e-6] if ties else [])],
     )
 
 

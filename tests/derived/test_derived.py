@@ -1,10 +1,12 @@
 """Every derived number on every page against its own calculation; a panel, column or number without one fails."""
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
 
+from bertviz_core.checkpoint.hub import BUNDLED_FOLDER
 from tests.derived import (  # noqa: F401 - they register
     answers,
     articles,
@@ -157,12 +159,20 @@ def check_download(scene, panel, truth):
     assert_near(np.array([row[-width:] for row in rows], dtype=float), held.reshape(-1, width), "csv")
 
 
+@cache
+def read_card_lines() -> tuple[str, ...]:
+    """What the bundled model's card says of how it was trained, which is quoted."""
+    card = (BUNDLED_FOLDER / "MODEL_CARD.md").read_text(encoding="utf-8")
+    text = re.sub(r"\[([^\]]+)\]\((?!http)[^)]+\)", r"\1", card)  # of links to files beside it the text
+    return tuple(line for line in text.splitlines() if find_numbers(line))
+
+
 def test_numbers_in_texts(found):
     check_each(found, check_numbers)
 
 
 def check_numbers(scene, panel, truth):
-    check_texts(panel, truth, scene.known, (scene.trace.model.name, scene.trace.model.revision))
+    check_texts(panel, truth, scene.known, (*read_card_lines(), scene.trace.model.name, scene.trace.model.revision))
     for text in panel.texts:
         if text.startswith(RECORDED):
             value = read_cell(scene, panel, list_chains(panel)[-1])
