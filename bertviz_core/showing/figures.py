@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.analysis.labels import label_tokens
+from bertviz_core.analysis.labels import tell_tokens_apart
 from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import InputError
@@ -71,7 +71,7 @@ class _Shown:
     def _name(self, axis: str, indices: list[int]) -> list[str]:
         """What the entries of an axis are called."""
         if axis in TOKEN_AXES:
-            labels = label_tokens(self.trace)
+            labels = tell_tokens_apart(self.trace)
             return [labels[i] for i in indices]
         return [self.trace.model.tokenizer.name(i) if axis == "vocab" else str(i) for i in indices]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.analysis.labels import label_tokens
+from bertviz_core.analysis.labels import tell_tokens_apart
 from bertviz_core.analysis.ranking import choose_window, find_robust_limit
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import Side, draw_heatmap
@@ -65,7 +65,7 @@ def draw_matrix(
 
 def _make_side(trace: Trace, axis: str, shown: range, words: Sequence[str] | None = None) -> Side:
     if axis in TOKEN_AXES:
-        return Side(axis, label_tokens(trace, shown), shown.start)
+        return Side(axis, tell_tokens_apart(trace, shown), shown.start)
     return Side(axis, [words[i] for i in shown] if words else None, shown.start)
 
 

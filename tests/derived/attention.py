@@ -146,7 +146,7 @@ def brought(s: Scene) -> Truth:
     parts = np.array([share * value for share, value in zip(probs, values, strict=True)])
     total, lengths = parts.sum(axis=0), [length(part) for part in parts]
     shown = choose_listed(s, lengths)
-    rows = {s.names[i]: parts[i] for i in shown}
+    rows = {s.apart[i]: parts[i] for i in shown}
     others = [i for i in s.listed if i not in shown]
     if others:
         rows[f"{len(others)} others"] = sum(parts[i] for i in others)
@@ -164,7 +164,7 @@ def brought(s: Scene) -> Truth:
         np.vstack([parts, total]),
         told=[*told, *([len(shown)] if others else [])],
         worked=[total[strongest(total)]],
-        rows=[s.names[i] for i in shown],
+        rows=[s.apart[i] for i in shown],
         tables=[{name: [float(column[i]) for i in shown] for name, column in columns.items()}],
     )
 
@@ -252,12 +252,6 @@ def measure_taken(s: Scene) -> np.ndarray:
     return np.array([[length(w * v) for w, v in zip(p[s.token], values, strict=True)] for p, values in heads])
 
 
-def name_apart(s: Scene, i: int) -> str:
-    """A token; with its position in front where the text has it twice, it is padding, or nobody counts the tokens."""
-    many = len(s.trace.tokens) >= 30
-    return s.names[i] if many or s.trace.tokens.count(s.trace.tokens[i]) > 1 else s.trace.tokens[i]
-
-
 @truth("attention_output", "taken")
 def taken(s: Scene) -> Truth:
     probs, values = s.own("attention.self.probs")[s.head, s.token], s.own("attention.self.value")[s.head]
@@ -276,7 +270,7 @@ def taken(s: Scene) -> Truth:
     columns = {"weight": probs, "length": [length(value) for value in values], "taken": lengths, "part": along}
     drawn = []
     for name, column in columns.items():
-        bars = {name_apart(s, i): float(column[i]) for i in shown}
+        bars = {s.apart[i]: float(column[i]) for i in shown}
         drawn.append(Bars({**bars, **({f"{len(rest)} others": sums[name]} if rest else {}), "sum": np.nan}))
     return Truth(drawn, told=[len(shown)] if rest else [], worked=[max(lengths)])
 

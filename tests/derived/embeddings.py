@@ -71,7 +71,7 @@ def lengths(s: Scene) -> Truth:
     shown = window(s.token, 24, len(s.names))
     columns = {f"length of {name}": [length(s[f"embeddings.{part}"][i]) for i in shown] for name, part in PARTS.items()}
     spans = [(shown[0], shown[-1])] if len(shown) < len(s.names) else []
-    return Truth(tables=[columns], rows=[s.names[i] for i in shown], spans=spans)
+    return Truth(tables=[columns], rows=[s.apart[i] for i in shown], spans=spans)
 
 
 @truth("embeddings", "page")

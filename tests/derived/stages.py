@@ -160,7 +160,7 @@ def lens_everywhere(s: Scene) -> Truth:
     plain = [k for k, i in enumerate(shown) if s.trace.tokens[i][0] != "["]
     own = sum(int(words[k, 0]) == s.trace.encoding.ids[shown[k]] for k in plain)  # that start as themselves
     told = [] if own == len(plain) or len(plain) < 2 else [len(plain), *([own] if own > 1 else [])]
-    return Truth([Map(full)], found, told=told, tables=[columns], rows=[s.names[i] for i in shown])
+    return Truth([Map(full)], found, told=told, tables=[columns], rows=[s.apart[i] for i in shown])
 
 
 def roll_out(s: Scene) -> list[np.ndarray]:

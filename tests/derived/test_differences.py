@@ -33,8 +33,7 @@ ASKED = {
     "statistic": "distance",
     "vectors": "sum",
 }
-SWAPPED = 2
-CHANGES = f"input_ids[token={SWAPPED}]:64"  # which the model that all is calculated with reads as well
+CHANGES = "input_ids[token=2]:64"  # which the model that all is calculated with reads as well
 COMPARING = [info.name for info in PAGES if not info.unchanged and not info.of_two]  # those show both passes anyway
 SUBTRACTED = {  # at least these have one number a place, the same place in both passes
     ("layers", "norms"), ("layers", "turns"), ("layers", "cosines"), ("layers", "resemblance"), ("layers", "rollout"),
@@ -88,8 +87,9 @@ def subtract(before, after):
         return list(Blocked(after.blocks - before.blocks).pick())
     if isinstance(after, Rows | Bars):
         old, new = (each.rows if isinstance(each, Rows) else each.bars for each in (before, after))
-        renamed = [one for one, other in zip(old, new, strict=True) if one != other]
-        assert all(name.startswith(f"{SWAPPED} ") for name in renamed), renamed
+        bare = ((one.split()[-1], other.split()[-1]) for one, other in zip(old, new, strict=True))  # with no position
+        renamed = [pair for pair in bare if pair[0] != pair[1]]
+        assert len(renamed) <= 1, renamed  # the token that is another
         return [value - other for value, other in zip(new.values(), old.values(), strict=True)]
     assert isinstance(after, Points), after
     side = "y" if "y" in after.sides else "x"

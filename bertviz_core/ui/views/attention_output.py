@@ -11,7 +11,7 @@ from bertviz_core.analysis.add_norm import ATTENTION as ATTENTION_OUTPUT
 from bertviz_core.analysis.add_norm import adds_input
 from bertviz_core.analysis.attention import choose_shown, share_sum, weigh_values
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
-from bertviz_core.analysis.labels import label_tokens
+from bertviz_core.analysis.labels import label_tokens, tell_tokens_apart
 from bertviz_core.analysis.ranking import find_robust_limit, find_strongest
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.heatmap import Side, draw_heatmap
@@ -47,7 +47,7 @@ def show_brought(view: View) -> Derived:
     total, lengths = parts.sum(axis=0), np.linalg.norm(parts, axis=1)
     kept = sorted({*trace.encoding.real, token, *np.flatnonzero(trace[probs]).tolist()})
     shown = [kept[i] for i in choose_shown(lengths[kept], SHOWN, (kept.index(token),))]
-    words, others = [names[i] for i in shown], len(kept) - len(shown)
+    words, others = tell_tokens_apart(trace, shown), len(kept) - len(shown)
     longest = f", the longest{tell_others(trace, lengths, shown, SHOWN)}" if np.ptp(lengths[kept]) else ", all as long"
     return Derived(
         "brought",

@@ -9,7 +9,7 @@ import streamlit as st
 
 from bertviz_core.analysis import vocabulary
 from bertviz_core.analysis.add_norm import is_normal
-from bertviz_core.analysis.labels import center_words, label_tokens
+from bertviz_core.analysis.labels import center_words, label_tokens, tell_tokens_apart
 from bertviz_core.analysis.layers import compute_cosines, compute_norms
 from bertviz_core.analysis.ranking import center_range, find_robust_limit
 from bertviz_core.errors import InputError
@@ -149,7 +149,7 @@ def _show_alike(view: View) -> Derived:
     kept = sorted({*view.trace.encoding.real, view.chosen.token})
     around = center_range(kept.index(view.chosen.token), _ALIKE, len(kept))
     shown, names = kept[around.start : around.stop], label_tokens(view.trace)
-    words = [names[i] for i in shown]
+    words = tell_tokens_apart(view.trace, shown)
     matrix = compute_cosines(view.trace[NORM][shown])
     whole = shown == list(range(shown[0], shown[-1] + 1))  # no token between them is left out
     first = shown[0] if whole else 0
@@ -170,7 +170,7 @@ def _show_alike(view: View) -> Derived:
             square=many,
         ).offer(pick_cosines(NORM) if whole else ""),
         Origin(NORM, NORMALIZED, rf"\cos({', '.join(pair)})", "cosine; 1: the same direction"),
-        values=Values(matrix, words, words),
+        values=Values(matrix, *[[names[i] for i in shown]] * 2),
         note=tell_shown(shown, len(kept)),
     )
 
@@ -245,7 +245,7 @@ def _render_lengths(view: View) -> str:
     longest = max(map(max, lengths.values()))
     color = view.colors.kinds[EMBEDDING]
     columns = [Column(f"length of {name}", values, color, longest) for name, values in lengths.items()]
-    return render_table("token", label_tokens(view.trace, shown), columns, {view.chosen.token - shown.start})
+    return render_table("token", tell_tokens_apart(view.trace, shown), columns, {view.chosen.token - shown.start})
 
 
 def show_neighbours(view: View) -> None:

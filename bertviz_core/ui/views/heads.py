@@ -13,7 +13,7 @@ from bertviz_core.analysis.ablation import WORTH, Ablation
 from bertviz_core.analysis.attention import list_counted
 from bertviz_core.analysis.claims import Said, say
 from bertviz_core.analysis.heads import Summary, find_roles, has_shares, is_silent
-from bertviz_core.analysis.labels import center_words, label_tokens
+from bertviz_core.analysis.labels import center_words, tell_tokens_apart
 from bertviz_core.analysis.openings import open_head, open_key
 from bertviz_core.figures.base import Chart
 from bertviz_core.figures.weights import NAMED, draw_square, draw_weights, has_room, write_shares
@@ -159,7 +159,7 @@ def _draw_one(view: View, address: Address) -> tuple[Chart, str]:
     the ones around the chosen one."""
     weights, token, count = view.trace[address], view.chosen.token, len(view.trace.tokens)
     shown = center_words(view.trace, token, int(MANY_CELLS**0.5))
-    words = label_tokens(view.trace, shown)
+    words = tell_tokens_apart(view.trace, shown)
     if count <= NAMED:
         texts = write_shares(weights[token], range(count))
         ghosts = read_ghost(view, address)

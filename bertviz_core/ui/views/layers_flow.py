@@ -9,7 +9,7 @@ import streamlit as st
 
 from bertviz_core.analysis import layers
 from bertviz_core.analysis.add_norm import tell_cut
-from bertviz_core.analysis.labels import label_tokens
+from bertviz_core.analysis.labels import label_tokens, tell_tokens_apart
 from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.predictions import PROBS
 from bertviz_core.analysis.ranking import center_range, rank_top
@@ -85,7 +85,7 @@ def show_lens_everywhere(view: View) -> Derived:
     """The head's best word at every stage, for the tokens around the chosen one, masked or not."""
     trace, token, stages = view.trace, view.chosen.token, name_stages(view)
     shown = center_range(token, _READ, len(trace.tokens))
-    names, entry = label_tokens(trace, shown), trace.model.tokenizer.name
+    names, entry = tell_tokens_apart(trace, shown), trace.model.tokenizer.name
     found, shares = layers.read_first_choices(trace, shown)
     sides = Side("token", names, shown.start), Side("after", stages, angle=0)
     part = f" Shown: tokens {shown.start}–{shown.stop - 1} of {len(trace.tokens)}."

@@ -10,7 +10,7 @@ import streamlit as st
 
 from bertviz_core.analysis import attention
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, say, say_largest
-from bertviz_core.analysis.labels import center_words, label_tokens
+from bertviz_core.analysis.labels import center_words, label_tokens, tell_tokens_apart
 from bertviz_core.analysis.openings import open_product
 from bertviz_core.analysis.ranking import center_range, find_limit, find_robust_limit, find_strongest
 from bertviz_core.figures.base import Chart
@@ -172,7 +172,7 @@ def _draw_blocks(view: View, place: Place, shown: range, end: float) -> Chart:
     ]
     return draw_blocks(
         blocks,
-        label_tokens(view.trace, shown),
+        tell_tokens_apart(view.trace, shown),
         shown.start,
         view.colors,
         end=end,
