@@ -139,14 +139,25 @@ const STOPS = [
   { name: "embedding", place: "token 2", value: "0.125", part: "", share: 1, lane: 1, color: "tan" },
 ];
 
+/** @param {number} count @param {(stop: number) => number} find */
+function openLong(count, find) {
+  openPage();
+  const way = makeElement();
+  way.found[".stop:focus"] = null;
+  const stops = Array.from({ length: count }, (_, i) => ({ ...STOPS[0], lane: find(i) }));
+  drawStory(way, { lanes: [{ name: "the", hidden: "" }, { name: "cat", hidden: "" }], stops, chosen: 0, colors: {} }, () => {});
+  return { bands: way.children.slice(3) };
+}
+
 function openStory() {
   openPage();
   const way = makeElement();
   way.found[".stop:focus"] = null;
   const chosen = [];
   drawStory(way, { lanes: [{ name: "the", hidden: "" }, { name: "cat", hidden: "hidden: 0.4" }], stops: STOPS, chosen: 1, colors: { text: "black" } }, (stop) => chosen.push(stop));
-  const [first, second, links, down, part, ...stops] = way.children;
-  return { way, chosen, lanes: [first, second], links, down, part, stops };
+  const [, , down, band] = way.children;
+  const [first, second, links, part, ...stops] = band.children;
+  return { way, chosen, lanes: [first, second], links, down, part, stops, band };
 }
 
 test("a link of the story has the colour of what it leads to and the width of the share it leads from", () => {
@@ -162,14 +173,23 @@ test("on a phone the way runs downwards: its links lead from row to row, and ben
   assert.deepEqual([part, ...stops].map(({ style }) => ["--lane", "--row"].map((name) => style.getPropertyValue(name))), [["0", "1"], ["0", "0"], ["1", "1"], ["1", "2"]]);
 });
 
+test("a long way stands in bands as long as each other, each with its own lanes, and goes on from one to the next", () => {
+  const { bands } = openLong(13, (i) => (i < 9 ? 0 : 1));
+  assert.deepEqual(bands.map(({ children }) => children.filter(({ classes }) => classes.has("stop")).length), [7, 6]);
+  assert.deepEqual(bands.map(({ children }) => children.filter(({ classes }) => classes.has("lane")).map((lane) => texts(lane.children[0]))), [["the"], ["the", "cat"]]);
+  const [one, two] = bands.map(({ children }) => children.find(({ children: [path] }) => path?.attributes?.d).children.map(({ attributes }) => attributes.d));
+  assert.deepEqual([one.at(-1), two[0], two[2]], ["M 6.5 64 C 6.75 64, 6.75 64, 7 64", "M 0 64 C 0.25 64, 0.25 64, 0.5 64", "M 1.5 64 C 2 64, 2 152, 2.5 152"]);
+  assert.deepEqual(bands.map(({ style }) => style.height), ["126px", "214px"]);
+});
+
 test("a lane has its token's name, and what becomes of the number when that is hidden", () => {
   const { lanes } = openStory();
   assert.deepEqual(lanes.map((lane) => lane.children.map(texts)), [["the", ""], ["cat", "hidden: 0.4"]]);
 });
 
 test("each stop is a button in the lane of its token, and says what it is", () => {
-  const { way, stops, part, chosen } = openStory();
-  assert.equal(way.style.height, "214px");
+  const { way, stops, part, chosen, band } = openStory();
+  assert.equal(band.style.height, "214px");
   assert.deepEqual(stops.map(({ style }) => style.top), ["64px", "152px", "152px"]);
   assert.equal(stops[1].attributes["aria-label"], "stop 2: neuron, layer 2, 0.25");
   assert.deepEqual(stops.map(({ tabIndex, attributes }) => [tabIndex, attributes["aria-current"]]), [[-1, undefined], [0, "step"], [-1, undefined]]);
