@@ -101,7 +101,7 @@ def test_without_a_change_no_page_speaks_of_one(red):
 def test_gamma_and_beta_do_not_give_what_a_change_put(bundled):
     said, _ = read(opened("embeddings", {"embeddings.LayerNorm": 0.25}, "Hi there you"))
     trace = bv.run(bundled, "Hi there you")
-    assert "a change puts numbers into the LayerNorm that follows." in said
+    assert "a change puts other numbers into what the LayerNorm that follows makes of it." in said
     before = format_number(np.std(trace["embeddings.sum"][3].astype(np.float64)))
     assert f"the standard deviation of the components goes from {before} in the sum to 0." in said
 
@@ -114,6 +114,9 @@ START = [
         "; but a change puts other numbers into what LayerNorm makes of it",
         "Rows of three ",
     ),
+    ({"embeddings.LayerNorm": "noise=3"}, "; but a change adds to what LayerNorm makes of it", "Rows of three "),
+    ({"embeddings.LayerNorm": "scale=3"}, "; but a change multiplies what LayerNorm makes of it", "Rows of three "),
+    ({"embeddings.sum": "scale=3"}, "; but a change multiplies the sum", "Rows of three "),
     (
         {"embeddings.word_embeddings[token=5]": 0.0},
         "",

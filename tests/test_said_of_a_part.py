@@ -62,9 +62,9 @@ def test_one_neuron_that_a_change_puts_is_not_all_of_them(bundled):
 def test_what_is_taken_of_padding_is_among_the_rows_whose_sum_is_shown():
     at = opened("attention_output", EVEN, **PADDED)
     table = next(each for each in read_html(at) if "fraction of the sum" in each)
-    rows = re.findall(r"(\d) \S+ 0\.1111 [\d.]+ [\d.]+ (\S+)", table)
-    assert [int(i) for i, _ in rows] == [*range(9)]
-    assert sum(float(part.replace("−", "-")) for _, part in rows) == pytest.approx(1, abs=1e-3)
+    rows = re.findall(r" 0\.1111 [\d.]+ [\d.]+ (\S+)", table)
+    assert len(rows) == 9
+    assert sum(float(part.replace("−", "-")) for part in rows) == pytest.approx(1, abs=1e-3)
 
 
 def test_padding_that_tokens_attend_to_is_not_said_to_be_left_out_of_what_they_take():

@@ -102,9 +102,9 @@ def test_the_lens_says_what_a_change_puts_into_the_head(bird):
     worked, gives = (lens := Lens(bird.with_changes(changes), 5)).worked(6, 9089)
     assert worked and 2 * gives == pytest.approx(lens.probs[6, 9089], rel=1e-5)
     page = read_all(opened("layers", changes, TEXT, token="5", layer="5", open="lens"))
-    assert "A change puts other numbers there." in page
+    assert "A change multiplies these numbers." in page
     plain = read_all(opened("layers", {}, TEXT, token="5", layer="5", open="lens"))
-    assert "A change puts other numbers there." not in plain
+    assert "A change multiplies these numbers." not in plain
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,17 @@ import bertviz_core as bv
 from bertviz_core.export.ipynb import write_ipynb
 
 OWN = "encoder.layer.1.attention.self.probs"
-SUMS, PUT = "each row sums to 1", "A change puts other numbers there than this formula gives. Without it: "
-CHANGES = {"none": {}, "put": {f"{OWN}[head=1]": 0.0}, "multiplied": {f"{OWN}[head=1]": "scale=-1"}}
+SUMS = "each row sums to 1"
+PUT = {
+    "none": "A change ",
+    "put": "A change puts other numbers there than this formula gives. Without it: ",
+    "multiplied": "A change multiplies what this formula gives. Without it: ",
+}
+CHANGES = {
+    "none": {},
+    "put": {f"{OWN}[head=1]": 0.0},
+    "multiplied": {f"{OWN}[head=1]": "scale=-1"},
+}
 
 
 @pytest.mark.parametrize("kind", CHANGES)
@@ -18,17 +27,17 @@ def test_an_exported_notebook_does_not_say_of_put_numbers_what_their_formula_giv
     trace = bv.run(bundled, "Go home.", changes=CHANGES[kind])
     cells = ["".join(cell["source"]) for cell in json.loads(write_ipynb(trace))["cells"] if "markdown" in cell.values()]
     said = [line for cell in cells for line in cell.split("\n") if SUMS in line]
-    assert [line.startswith(PUT) for line in said] == [bool(CHANGES[kind]) and layer == 1 for layer in range(6)]
+    assert [line.startswith(PUT[kind]) for line in said] == [bool(CHANGES[kind]) and layer == 1 for layer in range(6)]
     assert cells[0].startswith("# BERT's forward pass, as released, with changes\n") == bool(CHANGES[kind])
 
 
 @pytest.mark.parametrize("kind", CHANGES)
 def test_a_trace_and_a_picture_in_a_notebook_do_not_either(bundled, kind):
     trace = bv.run(bundled, "Go home.", changes=CHANGES[kind])
-    assert unescape(trace._repr_html_()).count(f"{PUT}The attention weights") == bool(CHANGES[kind])
+    assert unescape(trace._repr_html_()).count(f"{PUT[kind]}The attention weights") == bool(CHANGES[kind])
     for head in (0, 1):
         shown = unescape(trace.show(f"{OWN}[head={head}]")._repr_html_())
-        assert SUMS in shown and (PUT in shown) == (bool(CHANGES[kind]) and head == 1)
+        assert SUMS in shown and (PUT[kind] in shown) == (bool(CHANGES[kind]) and head == 1)
 
 
 def test_cells_that_a_change_put_below_0_are_written_and_those_that_are_all_0_are_drawn(bundled):

@@ -64,6 +64,11 @@ def adds_input(trace: Trace, module: Address) -> bool:
     return len(trace.step(module.enter("residual")).leaves) > 1
 
 
+def is_skipped(trace: Trace, layer: int) -> bool:
+    """Whether a change has a layer give what it takes."""
+    return not gives_normalized(trace, Address.in_layer(layer, FEED_FORWARD).enter("LayerNorm"))
+
+
 def gives_normalized(trace: Trace, norm: Address) -> bool:
     """Whether the program makes a LayerNorm's result from what it normalized; not where a change skips its layer."""
     return norm.enter("normalized").path in {leaf.address for leaf in trace.step(norm).leaves}

@@ -16,6 +16,7 @@ from bertviz_core.formula.shapes import Lookup, Select
 from bertviz_core.formula.stages import Stage
 from bertviz_core.formula.steps import walk_nodes
 from bertviz_core.tracing.changes import Override, holds
+from bertviz_core.tracing.meanings import ADDS, MULTIPLIES, PUTS, name_doing
 from bertviz_core.tracing.trace import Trace
 
 _CHOOSING = Lookup, Pick, Select  # nodes that take some cells of a tensor and leave others
@@ -141,6 +142,11 @@ def is_put(trace: Trace, where: Address) -> bool:
     return any(_list_puts(trace, where))
 
 
+def find_doing(trace: Trace, where: Address) -> str:
+    """What changes do anywhere in a tensor, slice or cell, as a verb: one of `meanings`; "" where they do nothing."""
+    return name_doing(_list_puts(trace, where))
+
+
 def _list_puts(trace: Trace, where: Address) -> Iterator[Override]:
     """The changes that put a number anywhere in a tensor, slice or cell."""
     fixed, axes = where.at, trace.dims(where.whole)
@@ -160,10 +166,9 @@ def say_changed(trace: Trace, cell: Address) -> str:
 
 def name_put(trace: Trace, cell: Address) -> str:
     """Of a number that a change put there: how, to stand behind its name."""
-    (*before, last) = _list_puts(trace, cell)
-    if before or not (last.times or last.plus):
-        return "put there by a change"
-    return "multiplied by a change" if last.times else "to which a change adds"
+    (*before, _) = _list_puts(trace, cell)
+    doing = PUTS if before else find_doing(trace, cell)
+    return {MULTIPLIES: "multiplied by a change", ADDS: "to which a change adds"}.get(doing, "put there by a change")
 
 
 def is_put_throughout(trace: Trace, where: Address) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bertviz_core.analysis.labels import tell_tokens_apart
-from bertviz_core.analysis.made_from import is_put
+from bertviz_core.analysis.made_from import find_doing
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import InputError
 from bertviz_core.figures.bars import SHARES, draw_bars
@@ -48,7 +48,7 @@ class _Shown:
 
     @property
     def meaning(self) -> str:
-        return tell_meaning(self.trace, self.trace.step(self.address), is_put(self.trace, self.address))
+        return tell_meaning(self.trace, self.trace.step(self.address), find_doing(self.trace, self.address))
 
     @property
     def latex(self) -> str:

@@ -11,13 +11,13 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bertviz_core.analysis.made_from import is_put
+from bertviz_core.analysis.made_from import find_doing
 from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.figures.base import Chart
 from bertviz_core.formula.address import Address, Where
 from bertviz_core.formula.dims import KEY, TOKEN_AXES
 from bertviz_core.formula.steps import Step
-from bertviz_core.tracing.meanings import PUT
+from bertviz_core.tracing.meanings import tell_doing
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.chart import show_chart
 from bertviz_core.ui.frame.files import check_size
@@ -80,7 +80,7 @@ def open_step_card(
     a card that stays the same one; chooses: a menu will stand among the signs of the head. Gives the place for more.
     """
     step = view.trace.step(address)
-    said = PUT if is_put(view.trace, address) else says or step.meaning
+    said = tell_doing(find_doing(view.trace, address)) or says or step.meaning
     heading = Heading(see, said, view.typeset(step), step.source, worked)
     code = partial(_show_code, view, step, address, f"{name or address}-{see}")
     shape = format_shape(view.trace, address)

@@ -6,10 +6,10 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analysis.add_norm import (
-    FEED_FORWARD,
     follow_direct_path,
     gives_normalized,
     is_normal,
+    is_skipped,
     measure_moments,
     normalize_with,
     read_epsilon,
@@ -33,7 +33,7 @@ from bertviz_core.ui.panels.derived import Derived, Origin, Values, derived, sho
 from bertviz_core.ui.panels.moments import show_moments
 from bertviz_core.ui.panels.panel import show_panel
 from bertviz_core.ui.panels.passes import show_passes_chart, show_passes_html, tell_words, write_passes
-from bertviz_core.ui.panels.put import tell_put
+from bertviz_core.ui.panels.put import tell_put, tell_skipped
 from bertviz_core.ui.views.add_norm_sums import read_where
 
 EPSILONS = (1e-12, 1e-5, 1e-3)
@@ -82,11 +82,7 @@ def _tell_result(view: View, norm: Address) -> str:
     """That a change leaves the norm out of the result; nothing usually, as the formula says the rest."""
     if not gives_normalized(view.trace, norm):
         return "A change makes the result the layer's input."
-    return "A change skips this layer: nothing of this goes on." if _is_skipped(view, view.chosen.layer) else ""
-
-
-def _is_skipped(view: View, layer: int) -> bool:
-    return not gives_normalized(view.trace, Address.in_layer(layer, FEED_FORWARD).enter("LayerNorm"))
+    return tell_skipped(view.trace, view.chosen.layer)
 
 
 def _read_strips(view: View, module: Address) -> list[Strip]:
@@ -232,7 +228,7 @@ def show_post_or_pre(view: View) -> Derived:
     trace, token = view.trace, view.chosen.token
     names, factors = follow_direct_path(trace, token)
     cut = "" if factors.all() else " Behind a place where a change cuts this path, nothing of the embedding is left: 0."
-    if any(_is_skipped(view, layer) for layer in range(trace.model.config.num_hidden_layers)):
+    if any(is_skipped(trace, layer) for layer in range(trace.model.config.num_hidden_layers)):
         cut += " Where a change skips a layer, its input goes on, with the factor from before it."
     return Derived(
         "direct-path",

@@ -8,6 +8,7 @@ import numpy as np
 
 from bertviz_core.analysis import attention
 from bertviz_core.analysis.labels import label_tokens
+from bertviz_core.analysis.made_from import find_doing
 from bertviz_core.analysis.ranking import MASKED
 from bertviz_core.figures.attention import draw_denominator, draw_products
 from bertviz_core.figures.bars import draw_bars
@@ -17,6 +18,7 @@ from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.formula.tex import bracket_negative
 from bertviz_core.formula.texts import name_token
 from bertviz_core.programs.names import SELF_ATTENTION
+from bertviz_core.tracing.meanings import MULTIPLIES
 from bertviz_core.ui.frame import style
 from bertviz_core.ui.frame.labels import escape_markdown
 from bertviz_core.ui.frame.view import View
@@ -252,6 +254,8 @@ def tell_replaced(view: View) -> str:
     softmax = attention.work_softmax(read_row(view, "scores")).shares
     if np.allclose(softmax, read_row(view, "probs"), atol=1e-4):
         return ""
+    if find_doing(view.trace, locate(view, "probs", query=view.chosen.token)) == MULTIPLIES:
+        return " A change multiplies the attention weights that the softmax of these scores gives."
     return " A change put other attention weights there than the softmax of these scores gives."
 
 

@@ -6,11 +6,12 @@ import numpy as np
 
 from bertviz_core.analysis.add_norm import normalize_with, read_epsilon
 from bertviz_core.analysis.claims import Claim, Part, Said, say, say_largest
-from bertviz_core.analysis.made_from import is_put
+from bertviz_core.analysis.made_from import find_doing, is_put
 from bertviz_core.analysis.ranking import find_strongest
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.numbers import write_plain_sum
 from bertviz_core.formula.texts import join_words
+from bertviz_core.tracing.meanings import PUTS
 from bertviz_core.ui.frame import url
 from bertviz_core.ui.frame.keys import COMPONENT
 from bertviz_core.ui.frame.place import read_index
@@ -57,9 +58,15 @@ def _tell_outstanding(view: View) -> Said:
 
 def _tell_replaced(view: View) -> Said:
     """That what the token starts with is not what these rows give; nothing where it is."""
-    if is_put(view.trace, PARTS["sum"].fix(token=view.chosen.token)):
-        return say("; but a change puts other numbers into the sum")
-    return say("; but a change puts other numbers into what LayerNorm makes of it" if _is_norm_put(view) else "")
+    if doing := find_doing(view.trace, PARTS["sum"].fix(token=view.chosen.token)):
+        return say(f"; but a change {_name_change(doing)} the sum")
+    if doing := _find_norm_doing(view):
+        return say(f"; but a change {_name_change(doing)} what LayerNorm makes of it")
+    return say()
+
+
+def _name_change(doing: str) -> str:
+    return "puts other numbers into" if doing == PUTS else doing
 
 
 def read_component(view: View, remarks: list[str]) -> int | None:
@@ -147,8 +154,8 @@ def tell_component(view: View) -> Said:
 
 def _tell_scaled(view: View, component: int, apart: float) -> Said:
     """What becomes of the component that lies so many standard deviations apart."""
-    if _is_norm_put(view):
-        return say("; a change puts numbers into the LayerNorm that follows.")
+    if doing := _find_norm_doing(view):
+        return say(f"; a change {_name_change(doing)} what the LayerNorm that follows makes of it.")
     normal = tell_number(float(_normalize(view)[component]))
     if normal.text == tell_number(apart).text:
         return say("; γ and β scale and shift that.")
@@ -161,10 +168,10 @@ def _normalize(view: View) -> np.ndarray:
     return normalize_with(_read_sum(view), read_epsilon(view.trace, NORM))
 
 
-def _is_norm_put(view: View) -> bool:
-    """Whether a change put numbers into a part of the chosen token's LayerNorm, or into what it gives."""
+def _find_norm_doing(view: View) -> str:
+    """What a change does to a part of the chosen token's LayerNorm, or to what it gives; "" where there is none."""
     parts = (NORM, *(NORM.enter(part) for part in ("mean", "variance", "normalized")))
-    return any(is_put(view.trace, part.fix(token=view.chosen.token)) for part in parts)
+    return next(filter(None, (find_doing(view.trace, part.fix(token=view.chosen.token)) for part in parts)), "")
 
 
 def tell_deviation(view: View) -> Said:
@@ -172,10 +179,10 @@ def tell_deviation(view: View) -> Said:
     trace, token = view.trace, view.chosen.token
     row = _read_sum(view).astype(np.float64)
     before = tell_number(row.std() if np.ptp(row) else 0.0)
-    if _is_norm_put(view):
+    if doing := _find_norm_doing(view):
         there = {"before": before, "recorded": tell_number(trace[NORM.fix(token=token)].astype(np.float64).std())}
         goes = "the standard deviation of the components goes from {before} in the sum to {recorded}."
-        return say(Claim("deviation, put", f"A change puts numbers into LayerNorm: {goes}", there))
+        return say(Claim("deviation, put", f"A change {_name_change(doing)} what LayerNorm makes: {goes}", there))
     gamma, beta = (trace[NORM.enter(part)].astype(np.float64) for part in ("weight", "bias"))
     normal = _normalize(view)
     scaled = (normal * gamma + beta).std()

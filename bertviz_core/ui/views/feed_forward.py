@@ -12,7 +12,7 @@ from bertviz_core.analysis.feed_forward import (
     find_activation,
     sum_contributions,
 )
-from bertviz_core.analysis.made_from import is_put
+from bertviz_core.analysis.made_from import find_doing, is_put
 from bertviz_core.analysis.ranking import find_robust_limit, find_strongest
 from bertviz_core.analysis.walk import sample_function
 from bertviz_core.figures.base import Chart
@@ -20,13 +20,14 @@ from bertviz_core.figures.feed_forward import draw_neurons, draw_parts
 from bertviz_core.formula.address import Address
 from bertviz_core.formula.steps import FFN
 from bertviz_core.formula.texts import write_count
+from bertviz_core.tracing.meanings import PUTS
 from bertviz_core.ui.frame.view import View
 from bertviz_core.ui.panels import picks
 from bertviz_core.ui.panels.card import Heading, open_card
 from bertviz_core.ui.panels.derived import Values, show_values
 from bertviz_core.ui.panels.panel import format_shape
 from bertviz_core.ui.panels.passes import show_passes_chart, tell_words
-from bertviz_core.ui.panels.put import tell_put
+from bertviz_core.ui.panels.put import tell_put, tell_skipped
 from bertviz_core.ui.panels.said import tell_count, tell_nowhere, tell_percent, tell_short, tell_token
 from bertviz_core.ui.views.feed_forward_strongest import SHOWN, measure, show_strongest
 
@@ -133,6 +134,9 @@ def tell_quiet(view: View) -> Said:
     if not quiet.size:
         return say(told)
     others = tell_count(len(quiet))
+    if found.active.any() and not found.shares.any():
+        none = Claim("no neuron adds", " None of the {count} adds to the sum.", counts, Relation.NONE, found.shares)
+        return say(told, none)
     if not sizes.any():
         who = "The other {others} add" if found.active.any() else "They add"
         return say(
@@ -189,7 +193,7 @@ def show_sum(view: View) -> None:
             show_values("neuron-parts", Values(parts, names, [str(i) for i in range(parts.shape[1])]))
         show_passes_chart(view, [_draw_sum(one).offer(cells) for one in view.passes], "neuron-parts", see)
         put = f"They and the bias sum to {tell_sum(view)}." if is_put(trace, at) else ""
-        if note := f"{tell_words(view)}{put}".strip():
+        if note := f"{tell_words(view)}{put} {tell_skipped(trace, view.chosen.layer)}".strip():
             st.caption(note)
 
 
@@ -214,7 +218,9 @@ def tell_sum(view: View) -> Said:
     parts = {"length": tell_short(given), "recorded": tell_short(recorded)}
     if not is_put(view.trace, at):
         return say(Claim("sum of neurons", "the output, whose length is {length}", parts))
-    form = "a vector of length {length}, but a change puts another one there, of length {recorded}"
+    doing = find_doing(view.trace, at)
+    does = "puts another one there, of" if doing == PUTS else f"{doing} it; then it has"
+    form = f"a vector of length {{length}}, but a change {does} length {{recorded}}"
     return say(Claim("sum of neurons, put", form, parts))
 
 

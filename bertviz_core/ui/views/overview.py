@@ -45,7 +45,7 @@ def write_headline(view: View) -> Said:
 def tell_more(view: View) -> str:
     """What else is true of this view: of numbers that a change put, of words, of a token that nobody typed."""
     text = view.trace.tokens[view.chosen.token]
-    put = "Some are put there by a change." if view.trace.changes else ""
+    put = "Some are put there by a change." if any(map(view.trace.overrides, view.trace.changes)) else ""
     way = "Choose a predicted word, and the way to it is shown." if PROBS in view.trace else ""
     return " ".join(filter(None, (put, way, f"{text}: {GLOSSARY[text]}" if text in ("[CLS]", "[SEP]") else "")))
 

@@ -10,6 +10,7 @@ from bertviz_core.analysis.attribution import name_rest
 from bertviz_core.analysis.carried import carry_forward, puts_numbers, read_carried
 from bertviz_core.analysis.claims import Claim, Part, say
 from bertviz_core.analysis.components import ACTIVATION, Components
+from bertviz_core.analysis.heads import are_shares
 from bertviz_core.analysis.methods import MOST_TOKENS
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import AddressError, InputError
@@ -67,9 +68,10 @@ def _work_out_head(view: View, of: Address) -> WorkedOut:
         "rank": card.count(rank),
         "count": card.count(every.size, "head"),
     }
+    share = "{weight} of its attention" if are_shares(weights).all() else "the weight {weight}"
     form = "What head {head} of layer {layer} writes at {token}, but for its bias, adds **{part}** to {number}: "
     form += (
-        "in size number {rank} of {count}. {from}, with {weight} of its attention, pulls as hard as any{way}."
+        f"in size number {{rank}} of {{count}}. {{from}}, with {share}, pulls as hard as any{{way}}."
         if weights.any()
         else "all its attention weights there are 0."
     )

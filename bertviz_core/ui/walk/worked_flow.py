@@ -13,6 +13,7 @@ from itertools import islice
 import numpy as np
 
 from bertviz_core.analysis.claims import Claim, Part, say
+from bertviz_core.analysis.heads import are_shares
 from bertviz_core.analysis.layers import average_attention, mix_with_residual, roll_out_attention
 from bertviz_core.analysis.methods import MOST_TOKENS
 from bertviz_core.analysis.naming import find_noun
@@ -75,10 +76,10 @@ def _work_out_averaged(trace: Trace, of: Address) -> WorkedOut:
         "asks": Part(name_token(trace.tokens, query)),
         "gives": Part(name_token(trace.tokens, key)),
     }
-    form = (
-        "In layer {layer}, {asks} gives {gives} **{mean}** of its attention, as the mean of {count}. What it fetches "
-        "there is not counted."
-    )
+    rows = trace[ATTENTION_WEIGHTS.in_layer(layer)][:, query]
+    share = "**{mean}** of its attention" if are_shares(rows).all() else "the weight **{mean}**"
+    form = f"In layer {{layer}}, {{asks}} gives {{gives}} {share}, as the mean of {{count}}. What it fetches there is "
+    form += "not counted."
     amounts = weights / len(weights)
     order = rank_top(np.abs(amounts), len(names) if len(names) <= card.ROWS else _ROWS)
     rows = [

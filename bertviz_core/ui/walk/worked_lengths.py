@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from bertviz_core.analysis.claims import Claim, Part, say
+from bertviz_core.analysis.heads import are_shares
 from bertviz_core.analysis.layers import compute_norms
 from bertviz_core.analysis.naming import find_noun
 from bertviz_core.analysis.ranking import rank_top
 from bertviz_core.errors import AddressError
 from bertviz_core.formula.address import Address
-from bertviz_core.formula.dims import AXES
+from bertviz_core.formula.dims import AXES, KEY
 from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_short
 from bertviz_core.formula.steps import ATTENTION, VALUE
 from bertviz_core.formula.tex import bracket_negative
@@ -90,10 +91,10 @@ def _work_out_taken(trace: Trace, weight: Address) -> WorkedOut:
         "head": Part(at["head"]),
         "layer": Part(layer),
     }
-    form = (
-        "In head {head} of layer {layer}, {asks} gives {gives} **{share}** of its attention, and the value of {gives} "
-        "is {length} long."
-    )
+    shares = bool(are_shares(trace[weight.without(KEY.name)]).all())
+    gives = "**{share}** of its attention" if shares else "the weight **{share}**"
+    form = f"In head {{head}} of layer {{layer}}, {{asks}} gives {{gives}} {gives}, and the value of {{gives}} is "
+    form += "{length} long."
     a = rf"\htmlClass{{bv-of-{ATTENTION}}}{{A}}_{{{at['query']},{at['key']}}}"
     v = rf"\htmlClass{{bv-of-{VALUE}}}{{V}}_{{{at['key']}}}"
     return WorkedOut(

@@ -14,7 +14,7 @@ from bertviz_core.analysis.parts import TERM, Parts, take_apart
 from bertviz_core.analysis.walk import sample_function
 from bertviz_core.formula.explain import Explanation
 from bertviz_core.formula.functions import GELU, GELU_TANH, MAX_ZERO, RELU, Apply
-from bertviz_core.formula.numbers import format_latex, format_percent, format_short
+from bertviz_core.formula.numbers import format_latex, format_number, format_percent, format_short
 from bertviz_core.formula.short import name_function
 from bertviz_core.tracing.trace import Trace
 from bertviz_core.ui.frame.view import View
@@ -69,7 +69,7 @@ def tell_curve(trace: Trace, why: Explanation, applied: Apply, x: float) -> Said
     if applied.function not in _GATES or not np.isfinite(x) or not x:
         return say(made, tell_rank(trace, why.cell))
     let = why.value / x
-    if abs(let - 1) < _WHOLE:
+    if abs(let - 1) < _WHOLE and format_number(x) == format_number(why.value):
         form = f"{{where}}{name} lets **{{x}}** through whole: this one fires."
         whole = Claim("what a gate lets through whole", form, {"x": parts["x"], "where": parts["where"]})
         return say(whole, tell_rank(trace, why.cell))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bertviz_core.analysis.claims import Claim, Part, Relation, Said, choose, say
+from bertviz_core.analysis.heads import are_shares
 from bertviz_core.analysis.made_from import is_put
 from bertviz_core.analysis.naming import name_number, tell_where
 from bertviz_core.analysis.parts import Parts
@@ -90,7 +91,7 @@ def tell_share(trace: Trace, why: Explanation, shares: np.ndarray, axis: str) ->
     if not why.value:
         shares[own] = 0.0  # what is nearer to 0 than the pass can write
     share = Part(float(shares[own]), format_percent)
-    begin = Claim("share", _begin(trace, why.cell, axis), {"share": share})
+    begin = Claim("share", _begin(trace, why.cell, axis, bool(are_shares(shares))), {"share": share})
     if len(shares) < 2:
         return say(begin, ": there is no other.")
     best, second = rank_top(shares, 2)
@@ -119,12 +120,13 @@ def tell_share(trace: Trace, why: Explanation, shares: np.ndarray, axis: str) ->
     )
 
 
-def _begin(trace: Trace, cell: Address, axis: str) -> str:
-    """The beginning of the sentence, up to the share itself."""
+def _begin(trace: Trace, cell: Address, axis: str, of_all: bool) -> str:
+    """The beginning of the sentence, up to the share itself. of_all: whether it is one, of what makes 1 together."""
     tokens, at = trace.tokens, cell.at
     if axis == KEY.name:
+        weight = "**{share}** of its attention" if of_all else "the weight **{share}**"
         asks, offers = (_escape(name_token(tokens, at[each])) for each in ("query", "key"))
-        return f"In head {at['head']} of layer {cell.layer}, {asks} gives **{{share}}** of its attention to {offers}"
+        return f"In head {at['head']} of layer {cell.layer}, {asks} gives {weight} to {offers}"
     if axis == VOCAB.name:
         word = trace.model.tokenizer.name(at["vocab"])
         return _escape(f"At {name_token(tokens, at['token'])}, “{word}” gets ") + "**{share}** of the probability"
