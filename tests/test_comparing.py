@@ -1,6 +1,7 @@
 """Two passes side by side against plain NumPy: tokens, angles, maps, answers; what is not comparable is told."""
 
 import difflib
+import random
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from bertviz_core.analysis import compared_answers
 from bertviz_core.analysis.answers import Span
 from bertviz_core.analysis.comparing import measure_by_layer
 from bertviz_core.formula.address import Address
+from bertviz_core.tracing.matching import _match_equal
+from bertviz_core.ui.frame import second as beside
 from tests.factory import random_checkpoint
 
 ONE, OTHER = "The cat sat on a [MASK].", "Do as the cat on the [MASK]."
@@ -40,6 +43,26 @@ def passes(make):
 def equal_pieces(one, other):
     blocks = difflib.SequenceMatcher(None, one.tokens, other.tokens, autojunk=False).get_matching_blocks()
     return tuple((b.a + i, b.b + i) for b in blocks for i in range(b.size))
+
+
+def test_equal_texts_are_matched_as_difflib_does():
+    draw = random.Random(0)
+    for _ in range(500):
+        kinds = draw.choice([1, 2, 3, 8])
+        own, other = ([str(draw.randrange(kinds)) for _ in range(draw.randrange(20))] for _ in range(2))
+        blocks = difflib.SequenceMatcher(None, own, other, autojunk=False).get_matching_blocks()
+        expected = [(block.a + i, block.b + i) for block in blocks for i in range(block.size)]
+        assert list(_match_equal(own, other)) == expected
+
+
+def test_what_is_pressed_to_match_a_token_by_hand_does_not_match_all_anew(passes, monkeypatch):
+    """It runs before the page does, which stands in line with others'."""
+    beside._match(*passes)
+    monkeypatch.setattr(beside, "match_tokens", lambda *_: pytest.fail("matched anew"))
+    said = {}
+    monkeypatch.setattr(beside.choices, "choose", said.update)
+    beside.match_pair(*passes, equal_pieces(*passes), 1, None)
+    assert said[beside.PAIRS].startswith("0-0.") and "1-" not in said[beside.PAIRS].split(".")[1]
 
 
 def test_tokens_are_matched_by_equal_pieces_and_their_vectors_measured_at_every_layer(passes):

@@ -103,7 +103,7 @@ def test_weights_that_a_change_turns_below_0_are_not_said_to_be_0(bundled):
     title, name = read(at)[0], name_token(trace.tokens, best)
     assert f"has 5 of 5 weights below 0, which a change puts there; the largest is that on **{name}: " in title
     assert "are 0" not in title and f"“{trace.tokens[best]}” at position {best} is shown, with " in title
-    assert "No lines: none of these weights is above 0." in read(at)[0]
+    assert "No line but that of the pair explained, dashed: none of these weights is above 0." in read(at)[0]
     assert f" has no larger weight than one below 0, that on {name}. " in tell(trace, 3, 7, 2)["ask / offer"]
     found = find_most(trace, Spot(3, 7, 2, None, range(9)))
     assert found.share == 0 and not found.nowhere

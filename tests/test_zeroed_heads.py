@@ -77,7 +77,8 @@ def test_the_attention_page_keeps_both_columns_and_says_no_false_sum():
     lines, told = read_lines(at), captions(at)
     tokens = at.session_state["view"].trace.tokens
     assert [token["text"] for token in lines["query"]] == [token["text"] for token in lines["key"]] == tokens
-    assert not any(base64.b64decode(lines["shares"])) and "No lines: all of these weights are 0." in told
+    assert not any(base64.b64decode(lines["shares"]))
+    assert "No line but that of the pair explained, dashed: all of these weights are 0." in told
     assert ALL_ZERO in told and "sums to 1" not in told
     assert "A change put other attention weights there" in told and "the largest attention weight" not in told
 

@@ -11,7 +11,7 @@ from bertviz_core.figures.base import Chart, Spec, make_outline, set_font, write
 from bertviz_core.figures.heatmap import FRAME, Side, draw_heatmap
 from bertviz_core.figures.palette import Palette
 from bertviz_core.figures.texts import Rich
-from bertviz_core.figures.tints import tint_cell
+from bertviz_core.figures.tints import mix, tint_cell
 from bertviz_core.formula.numbers import write_fixed
 from bertviz_core.formula.steps import ATTENTION
 
@@ -97,7 +97,7 @@ def draw_weights(
 
 
 def _draw_ghosts(after: np.ndarray, before: np.ndarray, start: int, colors: Palette) -> list[Spec]:
-    """Where colours differ, the one before in the lower part of the cell; in half of it where nothing else is left.
+    """Where colours differ, the one before as a grey in the lower part of the cell; in half where nothing else is left.
     after, before: 1 at the scale's end."""
     high = _GHOST[1] if after.any() else 0.5
     seen, was = np.clip(after, 0, 1), np.clip(before, 0, 1)
@@ -109,7 +109,7 @@ def _draw_ghosts(after: np.ndarray, before: np.ndarray, start: int, colors: Pale
             "x1": start + column + _GHOST[0] / 2,
             "y0": start + row + 0.5 - high,
             "y1": start + row + 0.5,
-            "fillcolor": tint_cell(float(was[row, column]), ATTENTION, colors).back,
+            "fillcolor": mix(colors.zero, colors.faint, float(was[row, column])),
             "line": {"width": 0},
         }
         for row, column in moved.tolist()

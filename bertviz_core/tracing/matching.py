@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
+
+import numpy as np
 
 from bertviz_core.errors import InputError
 from bertviz_core.tracing.taken import Pairs
@@ -32,9 +33,35 @@ def match_tokens(here: Trace, there: Trace, by_place: bool = False) -> Pairs:
 
 
 def _match_equal(own: Sequence[str], other: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """The places of equal texts in the same order."""
-    for block in SequenceMatcher(None, own, other, autojunk=False).get_matching_blocks():
-        yield from ((block.a + i, block.b + i) for i in range(block.size))
+    """The places of equal texts in the same order: of the longest equal part, the first of several, and of what lies
+    before and behind it.
+
+    As `difflib.SequenceMatcher` finds them, which looks for seconds where words stand many times, and lets nobody else
+    run meanwhile.
+    """
+    ends, left, found = _measure_equal(own, other), [(0, len(own), 0, len(other))], list[tuple[int, int]]()
+    while left:
+        low, high, first, last = left.pop()
+        inside = ends[low:high, first:last]
+        sizes = np.minimum(np.minimum(inside, np.arange(1, high - low + 1)[:, None]), np.arange(1, last - first + 1))
+        if not sizes.any():
+            continue
+        i, j = (int(place) for place in np.unravel_index(int(sizes.argmax()), sizes.shape))
+        size = int(sizes[i, j])
+        i, j = low + i + 1 - size, first + j + 1 - size
+        found += ((i + step, j + step) for step in range(size))
+        left += [(low, i, first, j), (i + size, high, j + size, last)]
+    yield from sorted(found)
+
+
+def _measure_equal(own: Sequence[str], other: Sequence[str]) -> np.ndarray:
+    """(own, other) how many texts are equal up to and with these two."""
+    numbers = {text: i for i, text in enumerate(dict.fromkeys((*own, *other)))}
+    one, two = (np.array([numbers[text] for text in texts], dtype=np.int32) for texts in (own, other))
+    ends = np.zeros((len(own) + 1, len(other) + 1), dtype=np.int16)
+    for i, number in enumerate(one):
+        np.multiply(ends[i, :-1] + 1, two == number, out=ends[i + 1, 1:])
+    return ends[1:, 1:]
 
 
 def _match_letters(here: Trace, there: Trace) -> Iterator[tuple[int, int]]:

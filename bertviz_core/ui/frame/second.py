@@ -125,8 +125,7 @@ def match_by_hand(
     one: Trace, other: Trace, said: str, masked: tuple[int, ...] = (), *, by_place: bool = False
 ) -> Second:
     """The second pass with its tokens matched as somebody did by hand, else by place or by equal pieces."""
-    name = f"matched {'by place' if by_place else ''} with {name_pass(other)}"
-    found = remember(one, name, lambda: match_tokens(one, other, by_place))
+    found = _match(one, other, by_place)
     asked = state.read(PAIRS)
     if not asked:
         return Second(other, found, said, masked)
@@ -136,13 +135,19 @@ def match_by_hand(
         return Second(other, found, said, masked, escape_markdown(str(error)))
 
 
+def _match(one: Trace, other: Trace, by_place: bool = False) -> Pairs:
+    """`match_tokens`, remembered: what is pressed asks for it again, and nobody waits in line for that."""
+    name = f"matched {'by place' if by_place else ''} with {name_pass(other)}"
+    return remember(one, name, lambda: match_tokens(one, other, by_place))
+
+
 def match_pair(one: Trace, other: Trace, pairs: Pairs, here: int, there: int | None) -> None:
     """Match a token with another one, or with none, by hand; whatever either of them was matched with is alone then."""
     kept = [pair for pair in pairs if pair[0] != here and pair[1] != there]
     if there is not None:
         kept.append((here, there))
     chosen = tuple(sorted(kept))
-    usual = chosen == match_tokens(one, other)
+    usual = chosen == _match(one, other)
     choices.choose({PAIRS: "" if usual else write_pairs(chosen) or _NONE})
 
 

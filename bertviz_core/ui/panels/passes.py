@@ -77,7 +77,7 @@ def read_ghost(view: View, place: Address) -> np.ndarray | None:
 
 def tell_ghosts(*ghosts: np.ndarray | None) -> str:
     """To stand in the caption of what has ghosts; nothing where none has."""
-    return "Below, thin: before. " if any(one is not None for one in ghosts) else ""
+    return "Below, grey: before. " if any(one is not None for one in ghosts) else ""
 
 
 def tell_pass(view: View) -> str:

@@ -57,11 +57,12 @@ def show_lines(
     )
 
 
-def tell_no_lines(weights: np.ndarray) -> str:
-    """Why no line is drawn, of weights of which none is above 0; "" where one is."""
+def tell_no_lines(weights: np.ndarray, dashed: bool = False) -> str:
+    """Why none of these weights has a line; "" where one has. dashed: whether the pair that is explained has one."""
     if (weights > 0).any():
         return ""
-    return f"No lines: {'none of these weights is above 0' if weights.any() else 'all of these weights are 0'}."
+    why = "none of these weights is above 0" if weights.any() else "all of these weights are 0"
+    return f"No line{' but that of the pair explained, dashed' if dashed else 's'}: {why}."
 
 
 def _describe(view: View, i: int) -> dict[str, object]:

@@ -173,7 +173,7 @@ def _show_lines(view: View) -> None:
     top = measure_top(tell_tokens_apart(trace, _choose_window(view))) - row - _LINES_PAD
     show_lines(view, shown, of=locate(view, "probs"), full=full, top=top, row=row)
     said = tell_pass(view)
-    nothing = tell_no_lines(weights)
+    nothing = tell_no_lines(weights, dashed=True)
     if not few and not nothing:
         said += (
             f"Lines: of {len(shown.queries)} queries around {escape_markdown(read_word(view))}, "
