@@ -119,15 +119,14 @@ def _draw_ghosts(after: np.ndarray, before: np.ndarray, start: int, colors: Pale
 def draw_square(
     values: np.ndarray, words: Sequence[str], start: int, colors: Palette, *, end: float, query: int, side: int
 ) -> Chart:
-    """Weights (query, key) of many neighbouring tokens as a square, from 0 to `end`; its rows are named, for columns
-    there is no room.
+    """Weights (query, key) of many neighbouring tokens as a square, from 0 to `end`; some of them are named.
 
     words, start, query: as in `draw_weights`; side: of the square in pixels, where the card is as wide.
     """
     chart = draw_heatmap(
         values,
         Side("query", words, start),
-        Side("key", words, start, labelled=False),
+        Side("key", words, start),
         colors,
         ATTENTION,
         share=True,

@@ -66,7 +66,7 @@ def rank(values) -> np.ndarray:
 def choose_rows(parts) -> list[int]:
     """The tokens with a row of their own."""
     tokens = parts[:-1]
-    return list(range(len(tokens))) if len(tokens) <= 30 else sorted(best(np.abs(tokens), 24))
+    return list(range(len(tokens))) if len(tokens) <= 20 else sorted(best(np.abs(tokens), 14))
 
 
 @truth("where_from", "carried")

@@ -27,15 +27,12 @@ class Patches:
         self.apart = words[-1]
 
     def _choose_words(self):
-        shares, scores = (
-            [trace.recomputed(f"cls.predictions.{leaf}[token={self.token}]") for trace in (self.one, self.two)]
-            for leaf in ("probs", "decoder")
-        )
+        shares = [trace.recomputed(f"cls.predictions.probs[token={self.token}]") for trace in (self.one, self.two)]
         best = {int(i) for row in shares for i in np.argsort(-row, kind="stable")[:8]}
         likely = [i for i in best if max(row[i] for row in shares) >= 0.01]
         if len(likely) < 2:
             likely = sorted(best, key=lambda i: -sum(row[i] for row in shares))[:2]
-        rise = {i: scores[0][i] - scores[1][i] for i in likely}
+        rise = {i: shares[0][i] - shares[1][i] for i in likely}
         word = max(likely, key=rise.get)
         other = min([i for i in likely if i != word], key=rise.get)
         self.shares = [row[i] for i in (word, other) for row in shares]

@@ -212,7 +212,7 @@ def _measure_words(side: Side, kind: str, words: Sequence[int]) -> Measure:
 
 def choose_words(one: Side, two: Side) -> tuple[int, int]:
     """The word that is measured and the one that it is compared with: as asked for, else those of the likely ones
-    that the first pass raises most and least above the second."""
+    that the first pass makes likelier than the second by most and by least."""
     rise = _measure_rises(one, two)
     asked = [one.trace.model.tokenizer.id(state.read(key).strip()) for key in (WORD, INSTEAD)]
     word = asked[0] if asked[0] is not None else max(rise, key=rise.__getitem__)
@@ -221,18 +221,14 @@ def choose_words(one: Side, two: Side) -> tuple[int, int]:
 
 
 def _measure_rises(one: Side, two: Side) -> Mapping[int, float]:
-    """By how much the first pass raises each of the likely words above the second. Remembered."""
+    """By how much the first pass makes each of the likely words likelier than the second. Remembered."""
 
     def measure() -> dict[int, float]:
-        return {i: _read_score(one, i) - _read_score(two, i) for i in _list_likely(one, two)}
+        first, second = (side.trace.recomputed(PROBS.fix(token=side.token)) for side in (one, two))
+        return {i: float(first[i]) - float(second[i]) for i in _list_likely(one, two)}
 
     name = f"words at {one.token} above those at {two.token} of pass {two.trace.number}"
     return remember_apart(one.trace, name, measure)
-
-
-def _read_score(side: Side, word: int) -> float:
-    """A word's logit, in double precision."""
-    return side.trace.recomputed(SCORES.fix(token=side.token, vocab=word)).item()
 
 
 def list_words(one: Side, two: Side) -> list[int]:

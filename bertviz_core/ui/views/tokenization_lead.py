@@ -159,7 +159,7 @@ def _render(view: View, guesses: Guesses, awaited: bool) -> str:
     one = " bv-cut-one" if not any(view.trace.encoding.segments) else ""
     labels = f"<b>token</b><span>id</span><span>{render_text('segment')}</span><span>position</span>{guess}"
     return (
-        f'<div class="bv-cut{"" if drawn else f" bv-cut-flow{few}{one}"}" data-picture style="--count:{count}">'
+        f'<div class="bv-cut{one}{"" if drawn else f" bv-cut-flow{few}"}" data-picture style="--count:{count}">'
         f'<div class="bv-cut-above">{above}</div><div class="bv-cut-labels">{labels}</div>'
         f'<div class="bv-cut-tokens">{cards}</div></div>'
     )

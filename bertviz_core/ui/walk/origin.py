@@ -18,7 +18,7 @@ from bertviz_core.ui.frame.findings import Wanted
 from bertviz_core.ui.frame.resources import work_out_once
 
 NOTHING = 1e-12  # of a part in float64: what is less is rounding
-MOST_ROWS, ROWS = 30, 24  # tokens that all have a row; of more, those whose parts are largest
+MOST_ROWS, ROWS = 20, 14  # tokens that all have a row; of more, those whose parts are largest
 
 
 def find_origins_of(trace: Trace, question: Question) -> Origins:
