@@ -16,7 +16,8 @@ from tests.test_explain import random_cell, scale
 from tests.test_pages import APP
 
 LAYER = "encoder.layer.2"
-NUMBER = r"−?[\d.,]+(?:e[+−]\d+)?"
+_POWERS = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
+NUMBER = rf"−?[\d.,]+(?:·10[{_POWERS}]+)?"
 ADDRESS = re.compile(r'class="bv-address">(?P<address>[^<]+)<')
 VALUE = re.compile(rf'class="bv-value"[^>]*><b>(?P<value>{NUMBER})<')
 EXACT = re.compile(
@@ -78,7 +79,8 @@ def test_who_walks_on_for_long_goes_on_and_the_first_steps_are_forgotten():
 
 
 def number(text):
-    return float(text.replace("−", "-").replace(",", ""))
+    digits, _, power = text.replace("−", "-").replace(",", "").partition("·10")
+    return float(digits) * 10.0 ** int(power.translate(str.maketrans(_POWERS, "-0123456789")) or 0)
 
 
 @pytest.mark.rare

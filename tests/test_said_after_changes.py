@@ -111,7 +111,7 @@ SAID = {
     ),
     "scores to which the mask does not add 0": (
         "attention", {f"{L3}.attention.self.scores[head=7]": "scale=3"}, {},
-        "put there by a change", "no padding: + 0",
+        "multiplied by a change", None,
     ),
     "a stage that ends without LayerNorm": (
         "layers", {f"{L3}.output.LayerNorm": "skip"}, {},
@@ -147,7 +147,7 @@ SAID = {
     ),
     "a segment that is no second sentence": (
         "sentence", {"token_type_ids[token=2]": 1}, {},
-        "Does segment 1 follow segment 0?", "Does a second sentence follow? There is none",
+        "*Does segment 1 follow segment 0?*", "*Does a second sentence follow?* There is none",
     ),
     "a vector that does not move": (
         "embeddings", {"embeddings.word_embeddings[token=2]": 0.5}, {},

@@ -34,7 +34,7 @@ def read_page(name, **place):
     return list(list_drawn(at.main))
 
 
-STEPPED = [info.name for info in PAGES if info.name not in RESTLESS | {PAGES[0].name}]
+STEPPED = [info.name for info in PAGES if info.name not in RESTLESS | {PAGES[0].name} and not info.of_two]
 
 
 def list_drawn(block):
