@@ -169,8 +169,8 @@ def test_of_more_tokens_than_can_be_named_the_map_is_square_and_the_row_lies_on_
     drawn = draw(at, f"{OWN}.probs[head={HEAD}]")
     np.testing.assert_array_equal(numbers(drawn["data"][0]["z"]), weights)
     layout = drawn["layout"]
-    assert layout["yaxis"]["scaleanchor"] == "x" and not layout["xaxis"]["showticklabels"]
-    assert 8 < len(layout["yaxis"]["ticktext"]) < 33
+    assert layout["yaxis"]["scaleanchor"] == "x" and layout["xaxis"]["showticklabels"]
+    assert 8 < len(layout["xaxis"]["ticktext"]) <= len(layout["yaxis"]["ticktext"]) < 33
     body = next(element.proto.body for element in at.get("html") if "bv-row-tokens" in element.proto.body)
     chips = re.findall(r'data-cell="([^"]+)" title="[^"]+: ([^"]+)" aria-label="[^"]+" style="background:(#\w+);', body)
     assert [cell for cell, _, _ in chips] == [f"{OWN}.probs[head={HEAD},query=20,key={i}]" for i in range(66)]

@@ -78,7 +78,7 @@ SAID = {
     ),
     "the only weight left": (
         {f"{ROW},key={i}]": 0.0 for i in range(6)}, f"{ROW},key=6]",
-        "gives **{last}**", "all of it",
+        "gives the weight **{last}**", "all of it",
     ),
     "a learned vector put": (
         {"embeddings.word_embeddings[token=2]": 0.5}, "embeddings.sum[token=2,hidden=5]",

@@ -10,10 +10,9 @@ from bertviz_core.analysis.add_norm import Sums
 from bertviz_core.analysis.attribution import Question
 from bertviz_core.analysis.origins import find_origins
 from bertviz_core.figures.palette import LIGHT, PALETTES
-from bertviz_core.figures.tints import tint_cell
+from bertviz_core.figures.tints import mix
 from bertviz_core.figures.triangle import draw_triangle
 from bertviz_core.formula.address import parse
-from bertviz_core.formula.steps import ATTENTION
 from bertviz_core.ui.frame.view import AFTER, BEFORE, DIFFERENCE
 from bertviz_core.ui.panels.passes import read_ghost, tell_ghosts
 from bertviz_core.ui.views import add_norm_sums, attention, attention_output_taken, attention_worked, where_from_carried
@@ -58,13 +57,13 @@ def test_a_row_of_weights_has_a_line_as_long_as_each_was(rome, zeroed):
     assert not any("<u " in cell for column in before for cell in column.write())
 
 
-def test_the_map_keeps_in_each_cell_the_colour_that_it_had(rome, zeroed):
+def test_the_map_keeps_in_each_cell_how_dark_it_was_as_a_grey(rome, zeroed):
     chart, note = attention._draw_weights(view(rome, zeroed))
     filled = [shape for shape in chart.layout["shapes"] if "fillcolor" in shape]
     drawn = {(round(s["y1"] - 0.5), round((s["x0"] + s["x1"]) / 2)): s for s in filled}
     weights = rome[HEAD]
     assert set(drawn) == {(q, k) for q in range(12) for k in range(12) if weights[q, k] >= 0.02}
-    assert all(s["fillcolor"] == tint_cell(float(weights[at]), ATTENTION, COLORS).back for at, s in drawn.items())
+    assert all(s["fillcolor"] == mix(COLORS.zero, COLORS.faint, float(weights[at])) for at, s in drawn.items())
     assert note.endswith(tell_ghosts(weights).strip())
 
 

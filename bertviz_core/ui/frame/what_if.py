@@ -67,7 +67,8 @@ def show_line(found: Outcome, token: int) -> None:
         st.html("<b>What if</b>", width="content")
         _show_undo(found)
         if found.changed:
-            st.html(_render_moves(found, find_answered(found.before, token)), width="stretch")
+            with st.container(key="what-if-moves", width="stretch"):
+                st.html(_render_moves(found, find_answered(found.before, token)))
             _choose_pass()
         if len(found.after.changes) + len(found.wrong) > 1:
             st.button("Undo all", key="undo-all", on_click=_write, args=({},), type="tertiary")
