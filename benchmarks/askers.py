@@ -6,7 +6,7 @@ import asyncio
 import re
 import secrets
 from functools import partial
-from itertools import cycle
+from itertools import count, cycle
 from urllib.parse import urlencode, urlsplit
 
 from lines import dial
@@ -20,6 +20,7 @@ _LONG = 505  # words: about as many as a sentence can have
 _CHANGES, _SOME = 100, 60  # changes of a link, and words of its sentence
 _IMPOSSIBLE = "encoder.layer.0.output.dense[token=9999]:0"
 _STAY_S = 8.0  # that a page is looked at, before another sentence is written
+_MATCH, _WORDS = "Match ", ("the", "river", "bank", "queen", "paris", "rome", "money", "king", "sea", "time")
 _CLASS, _START = "Class", "Start a class"  # the menu and its button
 _OPENED = re.compile(r"lead/(\w{4})#([\w-]{22})")
 _LISTENERS, _GUESSERS = 700, 20
@@ -70,6 +71,29 @@ async def ask_changes(stranger: Stranger) -> None:
 
     cookies = await stranger.come()
     await stranger.together([partial(ask_one, cookies)] * 6)
+
+
+async def match_alike(stranger: Stranger) -> None:
+    """Set a sentence of 500 times one word beside one in which every second word is that, in 20 sessions, and match a
+    token by hand again and again."""
+
+    async def match(number: int) -> None:
+        one, two = stranger.random.sample(_WORDS, 2)
+        asked = {"text": " ".join([one] * 500), "with": " ".join([one, two] * 250)}
+        cookies = {"bertviz_visitor": secrets.token_hex(16)}
+        line, talk = await dial(stranger.url, cookies, ELSEWHERE), Conversation()
+        try:
+            await stranger.ask(line, talk, talk.open("compare", urlencode(asked)))
+            for menu in (each for each in list(talk.popovers) if _MATCH in each):
+                await stranger.ask(line, talk, talk.open_menu(menu))
+            for turn in count(number):
+                label = next(each for each in talk.menus if each.startswith(_MATCH))
+                options = talk.menus[label][1]
+                await stranger.ask(line, talk, talk.choose(label, options[7 * turn % len(options)]))
+        finally:
+            line.transport.abort()
+
+    await stranger.together([partial(match, number) for number in range(20)])
 
 
 async def listen_to_class(stranger: Stranger) -> None:
