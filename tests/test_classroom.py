@@ -173,8 +173,8 @@ async def hold_with_a_break(url, tally, lines):
 def test_users_come_back_after_a_broken_connection_and_see_what_they_saw(server, monkeypatch):
     tally, lines = Tally(), []
 
-    async def dial(*where):
-        lines.append(await users_dial(*where))
+    async def dial(*where, **named):
+        lines.append(await users_dial(*where, **named))
         return lines[-1]
 
     users_dial = users.dial
