@@ -13,8 +13,8 @@ except ImportError:  # Windows
     resource = None
 
 HEAD_S = 5.0  # a browser that connects asks at once, and a connection that it keeps in store it opens anew
-# As many come in half a second as a process can take; a browser asks one journey after it connects, and who is hung up
-# on before that sees no page. Each takes 14 kB.
+# A browser asks one journey after it connects, and who is hung up on before that sees no page: so many that a process
+# takes some tenths of a second for them, however fast they come.
 MOST = 4000
 _SHARE = 4  # of the files that a process may have open, one part in so many
 
