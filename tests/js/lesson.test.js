@@ -124,6 +124,14 @@ test("what is not seen is not the asked part", () => {
   assert.equal(findAsked("a"), null);
 });
 
+test("a card's head without a box of its own is seen where what is in it is", () => {
+  const [first] = openCards({ of: "a.probs", seen: false }, { of: "a.probs[head=0]" });
+  first.children = [makeElement()];
+  assert.equal(findAsked("a.probs"), first);
+  first.children[0].hidden = true;
+  assert.notEqual(findAsked("a.probs"), first);
+});
+
 function openGuide(proposed) {
   const { document } = openPage();
   const [check, cell] = [makeElement(), makeElement()], checked = [];

@@ -105,11 +105,12 @@ test("the number that a link explains comes into view also where a table has it,
 test("a page that is opened with a number that it draws nowhere begins at its tensor's card; a choice on it moves nothing", () => {
   const bring = (of, opened, top = 1200) => {
     const { document } = openPage({ innerWidth: 1440 });
-    const [app, card] = [makeElement(), makeElement()];
+    const [app, head, card] = [makeElement(), makeElement(), makeElement()];
     Object.defineProperty(card, "parentElement", { value: null });
     card.box = { left: 0, width: 400, top, height: 20 };
-    card.dataset.of = of;
-    app.querySelectorAll = (selector) => (selector === "[data-of]" ? [card] : []);
+    Object.assign(head, { hidden: true, querySelector: () => card }); // it has no box of its own
+    head.dataset.of = of;
+    app.querySelectorAll = (selector) => (selector === "[data-of]" ? [head] : []);
     const wanted = new Wanted();
     wanted.want("a.b[token=1,hidden=2]", opened);
     wanted.reveal(app, null);

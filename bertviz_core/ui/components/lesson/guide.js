@@ -24,10 +24,16 @@ const MARGIN = 14; // pixels between the ring and what covers the page
 export function findAsked(at) {
   if (!at) return null;
   if (at in NAMED) return document.querySelector(NAMED[at]);
-  const named = [...document.querySelectorAll("[data-of]")].filter((each) => each.checkVisibility());
+  const named = [...document.querySelectorAll("[data-of]")].filter(isSeen);
   const found = named.find(({ dataset }) => dataset.of?.startsWith(at)) ?? named.find(({ dataset }) => dataset.of?.includes(at));
   const all = found ?? named.find((each) => each.matches(COVER)); // the page is covered, or the card has another place
   return all?.closest('[class*="st-key-panel-"]') ?? all ?? null;
+}
+
+// A card's head among whose signs a choice stands has no box of its own: what is in it has one.
+/** @param {Element} part @returns {boolean} */
+function isSeen(part) {
+  return part.checkVisibility() || [...part.children].some(isSeen);
 }
 
 export class Guide {

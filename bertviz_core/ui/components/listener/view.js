@@ -72,11 +72,13 @@ export class Wanted {
   }
 }
 
-// The heads of cards that show a cell's tensor, or what is made from it.
+// The titles of cards that show a cell's tensor, or what is made from it: a head itself may have no box.
 /** @param {Element} app @param {string} cell */
 function findCards(app, cell) {
   const name = (/** @type {string} */ of) => readAddress(of.replace(/^from /, "").split(" ")[0]).path;
-  return [...app.querySelectorAll("[data-of]")].filter(({ dataset }) => name(dataset.of ?? "") === readAddress(cell).path);
+  const heads = /** @type {HTMLElement[]} */ ([...app.querySelectorAll("[data-of]")]);
+  const found = heads.filter(({ dataset }) => name(dataset.of ?? "") === readAddress(cell).path);
+  return found.map((head) => head.querySelector(".bv-said") ?? head);
 }
 
 /** @param {Element} element */
