@@ -26,12 +26,12 @@ MEASURED = expand("""() => {
     };
 }""")
 PICTURES = [
-    ("attention", "attention.self.probs"),
-    seldom("attention_output", "attention"),
-    ("heads", "probs"),
-    seldom("query_key_value", "query"),
-    seldom("layers", "encoder"),
-    seldom("embeddings", "embeddings"),
+    ("attention", "attention.self.probs", 85),
+    seldom("attention_output", "attention", 174),  # a narrow one has no room for the heads and their matrices
+    ("heads", "probs", 85),
+    seldom("query_key_value", "query", 85),
+    seldom("layers", "encoder", 85),
+    seldom("embeddings", "embeddings", 85),
 ]
 
 
@@ -62,20 +62,13 @@ def print_picture(app, panel, wide):
 
 
 def list_printed(sheet):
-    """What a sheet of a PDF has, in points from its upper left corner: the boxes of its paths, and its words with the
-    middle of each; letters that touch are one word."""
+    """What a sheet of a PDF has, in points from its upper left corner: the boxes of its paths, and its letters from left
+    to right with the middle of each."""
     height, read = sheet.get_height(), sheet.get_textpage()
     paths = [each.get_bounds() for each in sheet.get_objects([pypdfium2.raw.FPDF_PAGEOBJ_PATH])]
-    words = []
-    for i in range(read.count_chars()):
-        letter, (left, low, right, top) = read.get_text_range(i, 1), read.get_charbox(i, loose=True)
-        last = words[-1] if words else None
-        if last and letter.strip() and abs(last[4] - top) < 1 and -1 < left - last[3] < 1:
-            words[-1] = (last[0] + letter, last[1], min(last[2], low), right, max(last[4], top))
-        elif letter.strip():
-            words.append((letter, left, low, right, top))
-    middles = [(text, (left + right) / 2, height - (low + top) / 2) for text, left, low, right, top in words]
-    return [(left, height - top, right, height - low) for left, low, right, top in paths], middles
+    letters = [(read.get_text_range(i, 1), read.get_charbox(i, loose=True)) for i in range(read.count_chars())]
+    middles = [((a + c) / 2, height - (b + d) / 2, letter) for letter, (a, b, c, d) in letters if letter.strip()]
+    return [(left, height - top, right, height - low) for left, low, right, top in paths], sorted(middles)
 
 
 def holds(box, x, y):
@@ -83,14 +76,14 @@ def holds(box, x, y):
     return left <= x <= right and top <= y <= bottom
 
 
-@pytest.mark.parametrize(("name", "address"), PICTURES)
-def test_a_saved_picture_has_its_cells_as_rectangles_and_its_numbers_in_them(app, name, address):
+@pytest.mark.parametrize(("name", "address", "wide"), PICTURES)
+def test_a_saved_picture_has_its_cells_as_rectangles_and_its_numbers_in_them(app, name, address, wide):
     app.open(name)
     panel = find_panel(app, address)
     maps = panel.evaluate("p => [...p.querySelectorAll('.hm')].map(e => e.__data__[0].z.map(row => [...row]))")
-    text = save(app, panel.locator('[data-save="svg"][data-width="85"]'))
+    text = save(app, panel.locator(f'[data-save="svg"][data-width="{wide}"]'))
     root = ET.fromstring(text)
-    assert root.get("width") == "85mm" and root.get("height").endswith("mm")
+    assert root.get("width") == f"{wide}mm" and root.get("height").endswith("mm")
     small = [rows for rows in maps if max(len(rows), len(rows[0])) <= 64]
     known = sum(value is not None for rows in small for row in rows for value in row)
     page = app.page.context.new_page()
@@ -98,21 +91,21 @@ def test_a_saved_picture_has_its_cells_as_rectangles_and_its_numbers_in_them(app
     seen = page.evaluate(MEASURED)
     page.close()
     assert len(seen["cells"]) == known and seen["images"] == len(maps) - len(small)
-    assert seen["width"] == pytest.approx(85 / 25.4 * 96, abs=1)
+    assert seen["width"] == pytest.approx(wide / 25.4 * 96, abs=1)
     sides = list(zip(*seen["cells"], strict=True)) or [[0]] * 4  # none: all its matrices are large
     hull = min(sides[0]), min(sides[1]), max(sides[2]), max(sides[3])
     middles = [(number, (a + c) / 2, (b + d) / 2) for number, a, b, c, d in seen["numbers"]]
     inside = [each for each in middles if holds(hull, *each[1:])]  # others stand beside, such as the end of a scale
     cells = [next((cell for cell in seen["cells"] if holds(cell, x, y)), None) for _, x, y in inside]
     assert None not in cells
-    (sheet,) = print_picture(app, panel, 85)
-    paths, words = list_printed(sheet)
+    (sheet,) = print_picture(app, panel, wide)
+    paths, letters = list_printed(sheet)
     scale = sheet.get_width() / seen["width"]
     for cell in seen["cells"]:
         assert any(path == pytest.approx([scale * each for each in cell], abs=1.2) for path in paths), cell
     for (number, _, _), cell in zip(inside, cells, strict=True):
         place = [scale * each for each in cell]
-        assert [text for text, x, y in words if holds(place, x, y)] == [number]
+        assert "".join(letter for x, y, letter in letters if holds(place, x, y)) == number
     assert len(list(sheet.get_objects([pypdfium2.raw.FPDF_PAGEOBJ_IMAGE]))) == seen["images"]
 
 
