@@ -218,7 +218,7 @@ def draw_terms(shown: Terms, names: tuple[str, str, str], colors: Palette, kind:
         colors,
         bottom=30,
         right=12,
-        left=64,
+        left=44,
         bargap=0,
         **_set_strips(products, colors),
         xaxis=set_axis(colors, range=[shown.start - 1, shown.start + len(products)]),
@@ -257,7 +257,7 @@ def _tell_product(shown: Terms, i: int, colors: Palette) -> Spec:
         yref="paper",
         yanchor="bottom",
         xanchor=side,
-        xshift={"left": 6, "center": round(40 - 100 * part), "right": -6}[side],
+        xshift={"left": 3, "center": round(40 - 100 * part), "right": -3}[side],
         bgcolor=colors.surface,
     )
 
