@@ -62,8 +62,8 @@ def print_picture(app, panel, wide):
 
 
 def list_printed(sheet):
-    """What a sheet of a PDF has, in points from its upper left corner: the boxes of its paths, and its letters from left
-    to right with the middle of each."""
+    """What a sheet of a PDF has, in points from its upper left corner: the boxes of its paths, and its letters with the
+    middle of each, from left to right."""
     height, read = sheet.get_height(), sheet.get_textpage()
     paths = [each.get_bounds() for each in sheet.get_objects([pypdfium2.raw.FPDF_PAGEOBJ_PATH])]
     letters = [(read.get_text_range(i, 1), read.get_charbox(i, loose=True)) for i in range(read.count_chars())]
