@@ -86,6 +86,7 @@ def write_headline(view: View) -> Said:
 
 def show_sums(view: View) -> None:
     """The lead: was and added end to end, and the sum, for every token; beside it the chosen one's triangle."""
+    st.html(_STYLE)  # of all cards of the page, also where the first is covered
     _offer_number(view)
     every, own = st.columns([17, 11.6], gap="small")
     with every:
@@ -127,7 +128,6 @@ def _show_lengths(view: View) -> None:
             st.segmented_control("After", list(_MODULES), key=WHERE.name, required=True, label_visibility="collapsed")
             matrix = np.stack([sums.was, sums.added, sums.total, sums.angles], axis=1)
             show_values("sums", Values(matrix, label_tokens(view.trace), ["was", "added", "sum", "angle"]))
-        st.html(_STYLE)
         shown, inks, before = _choose_rows(view), _list_inks(view, where), _read_before(view)
         show_passes_html(
             view, [_render_sums(one, measure_sums(one.trace, layer, where), shown, inks, before) for one in view.passes]
