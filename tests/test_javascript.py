@@ -18,7 +18,7 @@ LONG = "record.test.js"  # as long as half of the others together
 
 @pytest.mark.parametrize(
     "file",
-    [pytest.param(each, marks=[pytest.mark.rare] if each.name == LONG else []) for each in TESTS],
+    [pytest.param(each, marks=[pytest.mark.slow] if each.name == LONG else []) for each in TESTS],
     ids=[each.name.removesuffix(".test.js") for each in TESTS],
 )
 def test_modules(file):

@@ -57,11 +57,16 @@ class Side:
     standoff: int = 6
     labelled: bool = True
 
-    def ticks(self, size: int, thin: int = 1) -> Spec:
-        """Plotly's axis settings: every entry named, or plain indices where they have no names."""
+    def ticks(self, size: int, thin: int = 1, kept: int | None = None) -> Spec:
+        """Plotly's axis settings: every few entries named, or plain indices where they have no names.
+
+        kept: an entry that is named in any case, and then none as near as names stand.
+        """
         if self.words is None:
             return {} if self.dtick is None else {"dtick": self.dtick}
-        shown = list(range(0, size, thin))
+        shown = [i for i in range(0, size, thin) if kept is None or abs(i - kept) >= thin or i == kept]
+        if kept is not None and 0 <= kept < size:
+            shown = sorted({*shown, kept})
         places = [self.start + i for i in shown]
         words = [self.words[i] for i in shown]
         return {"tickmode": "array", "tickvals": places, "ticktext": words, "tickangle": self.angle}
@@ -128,7 +133,7 @@ def draw_heatmap(
             *(_write_numbers(values, limit, rows, columns, kind, colors, selected) if numbers else []),
         ],
         shapes=_mark(values.shape, rows, columns, colors, selected, cell),
-        **_set_axes(values.shape, rows, columns, colors, square),
+        **_set_axes(values.shape, rows, columns, colors, square, selected),
     )
 
 
@@ -158,12 +163,14 @@ def _leave_room(rows: Side, name_inside: bool) -> int:
     return math.ceil(8 + measure_text(rows.name, 12)) if rows.words is not None else 8 + _LETTER * len(rows.name)
 
 
-def _set_axes(shape: tuple[int, ...], rows: Side, columns: Side, colors: Palette, square: bool) -> Spec:
+def _set_axes(
+    shape: tuple[int, ...], rows: Side, columns: Side, colors: Palette, square: bool, selected: int | None
+) -> Spec:
     thin_rows = max(1, -(-shape[0] * _LABEL // (_SQUARE if square else MAX_HEIGHT)))
     slanted = thin_rows + (thin_rows > 2)  # names of many columns stand aslant, which takes more room
     thin_columns = slanted if square else max(1, -(-shape[1] // _LABELLED_COLUMNS))
     down = {
-        **rows.ticks(shape[0], thin_rows),
+        **rows.ticks(shape[0], thin_rows, None if selected is None else _find_row(rows, selected)),
         "tickangle": 0,
         "ticklabelstandoff": _BESIDE,
         "showticklabels": rows.labelled,
@@ -176,6 +183,10 @@ def _set_axes(shape: tuple[int, ...], rows: Side, columns: Side, colors: Palette
         "yaxis": set_axis(colors, autorange="reversed", **down),
         "xaxis": set_axis(colors, columns.name, standoff=columns.standoff, **across),
     }
+
+
+def _find_row(rows: Side, selected: int) -> int:
+    return int(selected - rows.start) // rows.step
 
 
 def _name_rows(rows: Side, colors: Palette, inside: bool) -> Spec:
@@ -200,7 +211,7 @@ def _write_numbers(
     """The marked row's numbers in hundredths, in its cells."""
     if selected is None:
         return []
-    row = values[int(selected - rows.start) // rows.step]
+    row = values[_find_row(rows, selected)]
     return [
         write_text(
             f"{round(100 * x)}".replace("-", "\u2212"),

@@ -82,7 +82,7 @@ def draw_weights(
     scale = {**chart.traces[0]["colorbar"], "yref": "paper", "y": 0, "ypad": 6}
     shades = {position: float(values[query - start, position - start]) / end for position in texts}
     ticks = Side("key", words, start).ticks(count, max(1, -(-count * _APART // _ACROSS)))
-    rows = Side("query", words, start).ticks(count, -(-_DOWN // row))
+    rows = Side("query", words, start).ticks(count, -(-_DOWN // row), query - start)
     layout = {
         **chart.layout,
         "height": top + count * row + _BELOW,

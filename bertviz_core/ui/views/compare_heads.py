@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from html import escape
 
@@ -110,16 +110,17 @@ def _make_values(heads: np.ndarray) -> Values:
     return Values(heads, [f"layer {i}" for i in range(layers)], [f"head {i}" for i in range(count)])
 
 
-def _show_bars(view: View, heads: np.ndarray, order: tuple[tuple[int, int], ...], end: float) -> None:
-    """All heads, the largest first; below, the end of the maps' scale."""
+def _show_bars(view: View, heads: np.ndarray, order: Sequence[tuple[int, int]], end: float) -> None:
+    """The heads that differ, and always some, the largest first; below, the end of the maps' scale."""
     if not order:
         st.html('<div class="bv-elsewhere-wait"></div>')
         return
+    order = [place for i, place in enumerate(order) if i < _SHOWN or heads[place] > 0]
     values = np.array([heads[place] for place in order])
     names = [f"layer {layer}, head {head}" for layer, head in order]
     chart = draw_sorted(values, names, _SHOWN, view.colors, view.colors.kinds[ATTENTION], _HIGH)
     show_chart(
-        chart.offer([str(find_head(*place)) for place in order]), "elsewhere", "All heads by how far their maps differ"
+        chart.offer([str(find_head(*place)) for place in order]), "elsewhere", "The heads by how far their maps differ"
     )
     st.caption(f"Darkest in the maps: {format_percent(end)}")
 

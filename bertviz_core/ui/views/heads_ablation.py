@@ -59,7 +59,7 @@ def tell_most_needed(view: View) -> Said:
         return say()
     found = asked.look()
     base = find_base(view)
-    question = f"Which head does the answer need most{'' if base is view.trace else ', with none zeroed'}? "
+    question = "Which head does the answer need most? " if base is view.trace else "Which head is needed most, none zeroed? "
     if found.value is None or not found.whole:
         return say(f"{question}Each is zeroed in turn, and the answer compared")
     name, where = next(iter(find_outcomes(base, view.chosen.token).items()))

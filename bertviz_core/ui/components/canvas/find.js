@@ -7,8 +7,8 @@ import { clamp, clampIndex } from "../shared/clamp.js";
 import { headBoxes, layStrip } from "./cells.js";
 import { INPUT, findStrip, opensLayer, stageOf } from "./parts.js";
 import { locate } from "./room.js";
-import { TITLE, WORD_LINE } from "./sizes.js";
-import { cardBox } from "./words.js";
+import { TITLE } from "./sizes.js";
+import { cardBox, lineHeight, listBest } from "./words.js";
 
 /** @param {Target | null} one @param {Target | null} other */
 export function isSameTarget(one, other) {
@@ -98,9 +98,9 @@ function findBlock({ frame, data }, x) {
 /** @param {Canvas} canvas @param {number} y @param {number} row */
 function findWord(canvas, y, row) {
   const card = cardBox(canvas);
-  const word = Math.floor((y - card.y - 8) / WORD_LINE);
+  const word = Math.floor((y - card.y - 8) / lineHeight(canvas.frame));
   const [inside, own] = [y >= card.y && y <= card.y + card.h, { row: canvas.at }];
-  const within = inside && word >= 0 && word < (canvas.data.words?.best.length ?? 0);
+  const within = inside && word >= 0 && word < listBest(canvas).length;
   return within ? { word, where: own } : { where: inside ? own : { row } };
 }
 

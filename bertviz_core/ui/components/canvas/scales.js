@@ -128,13 +128,14 @@ function tellNote(canvas) {
     const stage = stageOf(canvas, part);
     return stage ? tellColumns(canvas, stage, parts[part].w) : "";
   };
+  const beyond = data.window.total > canvas.frame.count ? ["↑ ↓: what tokens above and below get."] : [];
   const size = data.face === "difference" ? "size of the change" : "weight";
   const own = `neurons.${canvas.open}`;
   const neurons = parts[own].w > 4 ? `; neurons ${told(own)}: the strongest at ${token}, then others` : "";
   return [
     signs, ...(quiet ? [tellQuiet(canvas)] : []),
     `Ribbons: attention of ${token}, ${data.size.heads > 1 ? `mean of ${data.size.heads} heads` : "the only head"}, opacity = ${size}.`,
-    `Drawn: embedding ${told("embedding")}, output ${told(`output.${canvas.open}`)}${neurons}.`, ...marks,
+    ...beyond, `Drawn: embedding ${told("embedding")}, output ${told(`output.${canvas.open}`)}${neurons}.`, ...marks,
     `For all ${every}, choose a layer, in it a strip's title.`,
   ];
 }

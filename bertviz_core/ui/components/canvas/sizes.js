@@ -10,6 +10,7 @@ export const TITLE = 20; // pixels over each small matrix
 export const CARD = { wide: 190, layer: 146, narrow: 118 }; // pixels of the column of words: of the pass, of a layer, and without bars
 export const NUMBERED = 104; // pixels of the column from which on words stand there with their shares
 export const WORD_LINE = 24; // pixels of a line among the chosen row's words
+export const WORD_LINE_LOW = 20; // the same where rows are lower than that
 const HEADING = { y: 20, under: 37, third: 54, line: 16 };
 const PHONE_HEADING = { y: 18, under: 34, third: 46, line: 16 };
 

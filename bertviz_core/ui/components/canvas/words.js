@@ -8,11 +8,12 @@ import { clamp } from "../shared/clamp.js";
 import { writeCount, writePercent } from "../shared/numbers.js";
 import { isSeen, rowMiddle, seenRows } from "./cells.js";
 import { fit, measure } from "./letters.js";
-import { heading, NUMBERED, WORD_LINE } from "./sizes.js";
+import { heading, NUMBERED, WORD_LINE, WORD_LINE_LOW } from "./sizes.js";
 import { cut } from "./sketch.js";
 
 const INSET = 10; // pixels left of a word, in the card as above and below it
 const HALF = 9; // pixels from a word's middle to its edge
+const FEW = 3; // words of the card where rows are low
 
 /** @param {Canvas} canvas @param {Sketch} sketch */
 export function drawWords(canvas, sketch) {
@@ -30,7 +31,7 @@ export function drawWords(canvas, sketch) {
   for (const row of seenRows(frame, data.tokens.length)) {
     if (!liesUnder(frame, row, card)) drawWord(canvas, sketch, row, data.words.top[row], box);
   }
-  drawCard(canvas, sketch, card, data.words.best, box.a);
+  drawCard(canvas, sketch, card, listBest(canvas), box.a);
 }
 
 // What stands over the words, the longest first.
@@ -75,12 +76,26 @@ function drawWord(canvas, sketch, row, { word, share, tied }, { x, w }) {
   if (wide) sketch.text(`word ${row} share`, x + w - 8, y, number, { size: 12, mono: true, at: "end", ...paint });
 }
 
-// Where the likeliest words of the chosen row stand, at most five.
+// Whether rows are so low that few words of theirs would be left beside the card.
+/** @param {Frame} frame */
+const isLow = (frame) => frame.row < WORD_LINE_LOW;
+
+// The likeliest words of the chosen row, at most five; few where rows are low.
+/** @param {Canvas} canvas @returns {Word[]} */
+export function listBest({ frame, data }) {
+  return (data.words?.best ?? []).slice(0, isLow(frame) ? FEW : undefined);
+}
+
+// How high a line of the card is.
+/** @param {Frame} frame */
+export const lineHeight = (frame) => (isLow(frame) ? WORD_LINE_LOW : WORD_LINE);
+
+// Where the likeliest words of the chosen row stand.
 /** @param {Canvas} canvas */
 export function cardBox(canvas) {
-  const { frame, at, data } = canvas;
+  const { frame, at } = canvas;
   const { x, w } = frame.parts.words;
-  const h = WORD_LINE * (data.words?.best.length ?? 0) + 16;
+  const h = lineHeight(frame) * listBest(canvas).length + 16;
   const bottom = frame.top + frame.row * frame.count;
   return { x, w, h, y: clamp(rowMiddle(frame, at) - 20, frame.top, bottom - h) };
 }
@@ -100,10 +115,11 @@ function drawCard(canvas, sketch, { x, y, w, h }, best, opacity) {
   const most = best[0].share || 1;
   const number = Math.max(...best.map(({ share }) => measure(writePercent(share), 12, true, 700)));
   const longest = Math.min(w - number - 26, widest + 2);
+  const high = lineHeight(canvas.frame);
   best.forEach(({ word, share, address }, i) => {
-    const line = { x, w, y: y + 8 + i * WORD_LINE, longest, number };
+    const line = { x, w, y: y + 8 + i * high - (WORD_LINE - high) / 2, longest, number };
     drawBest(sketch, i, { word, share, part: share / most, first: share === best[0].share }, line, opacity);
-    const ringed = { x: x + 3, y: line.y, w: w - 6, h: WORD_LINE };
+    const ringed = { x: x + 3, y: y + 8 + i * high, w: w - 6, h: high };
     const ring = address === explained.cell ? "var(--bvc-text)" : isPointed(canvas, { word: i }) && "var(--bvc-faint)";
     if (ring) sketch.box(`ring ${i}`, ringed, { rx: 6, fill: "none", stroke: ring, "stroke-width": 2 });
   });
