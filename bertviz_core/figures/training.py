@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import cycle
+from typing import Any
 
 import numpy as np
 
@@ -14,13 +14,12 @@ from bertviz_core.formula.numbers import format_number, format_percent
 from bertviz_core.formula.texts import shorten
 
 HEIGHT = 222
-_LEAST, _MORE, _MOST = 5.0, 2.5, 22.0  # pixels across a dot: of one hidden token, for each further one, of a large one
+_LEAST, _MORE, _MOST = 4.0, 1.5, 13.0  # pixels across a dot: of one hidden token, for each further one, of a large one
 _FAR = 3.0  # times what nine of ten dots stay below: a dot beyond that is drawn at the edge
 _LARGEST = 1e30  # that a scale reaches: beyond, single precision has no numbers
 _RING = 8.0  # pixels across
 MARKED = 30  # points of a line that are marked one by one
 _DASHES = ("solid", "dash", "dot")
-_INKS = ("query", "key", "value")  # of the words that stand out
 _BEYOND = 1.02  # of all steps: where the axis ends
 _NAMED, _LETTERS = 92, 6  # pixels at the right for the names of words, and letters of each
 
@@ -39,18 +38,17 @@ def draw_losses(
 
     losses, hidden: one a step, the first is step 1; lines: by name, the loss per hidden token, one a step, each with a
     dash of its own, the first one solid; printed: another sum of each step, a ring, NaN where there is none; taken: how
-    many steps are taken, where others are known beforehand: before the first one all is grey. Only the dots offer
-    cells.
+    many steps are taken, where others are known beforehand: these are on grey ground. Only the dots offer cells.
     """
-    rings, ahead = np.zeros(0) if printed is None else printed, _is_ahead(taken)
+    rings = np.zeros(0) if printed is None else printed
     top = _find_top(losses, {**lines, "printed": rings})
     drawn = [
-        _draw_line(name, np.minimum(values, 2 * top), dash, ahead, colors)
+        _draw_line(name, np.minimum(values, 2 * top), dash, colors)
         for (name, values), dash in zip(lines.items(), _DASHES, strict=False)
     ]
     before = [*drawn, *([_draw_rings(rings, top, colors)] if len(rings) else [])]
     return make_chart(
-        [*before, _draw_dots(losses, hidden, top, ahead, colors)],
+        [*before, _draw_dots(losses, hidden, top, taken, colors)],
         height,
         colors,
         right=12,
@@ -65,14 +63,9 @@ def draw_losses(
     )
 
 
-def _is_ahead(taken: int | None) -> bool:
-    """Whether all that is drawn is still to come, and so is grey."""
-    return taken == 0
-
-
-def _draw_dots(losses: np.ndarray, hidden: np.ndarray, top: float, ahead: bool, colors: Palette) -> Spec:
+def _draw_dots(losses: np.ndarray, hidden: np.ndarray, top: float, taken: int | None, colors: Palette) -> Spec:
     """A dot a step, the last one opaque, unless it is still to come; what lies beyond the scale stands at its edge."""
-    last = 0 if ahead else min(len(losses), 1)
+    last = 0 if taken == 0 else min(len(losses), 1)
     return {
         "type": "scatter",
         "x": pack(np.arange(1, len(losses) + 1)),
@@ -81,7 +74,7 @@ def _draw_dots(losses: np.ndarray, hidden: np.ndarray, top: float, ahead: bool, 
         "name": "J",
         "marker": {
             "size": pack(np.minimum(_LEAST + _MORE * (hidden - 1), _MOST)),
-            "color": colors.faint if ahead else colors.kinds["query"],
+            "color": colors.kinds["query"],
             "line": {"width": 0},
             "opacity": [0.3] * (len(losses) - last) + [1.0] * last,
         },
@@ -115,8 +108,8 @@ def _find_top(losses: np.ndarray, lines: Mapping[str, np.ndarray]) -> float:
     return min(1.12 * largest if largest <= _FAR * usual else _FAR * usual, _LARGEST) or 1.0
 
 
-def _draw_line(name: str, values: np.ndarray, dash: str, ahead: bool, colors: Palette) -> Spec:
-    color = colors.faint if ahead else colors.kinds["query" if dash == _DASHES[0] else "key"]
+def _draw_line(name: str, values: np.ndarray, dash: str, colors: Palette) -> Spec:
+    color = colors.kinds["query" if dash == _DASHES[0] else "key"]
     return {
         "type": "scatter",
         "x": pack(np.arange(1, len(values) + 1)),
@@ -174,21 +167,18 @@ def draw_word_rises(
     """The probability of each word when it alone is hidden, over the steps; some bold and named at the right.
 
     steps: at which they were asked for, shape (asked,); shares: shape (asked, word), 0 to 1; taken: how many steps are
-    taken, where others are known beforehand: before the first one the bold ones are dashed; means: over the last times
-    that the words were asked for, of the shape of shares, where their own lines go up and down too often to be
-    followed: these are drawn in their place, and over them, thin, the bold words' own, each to the dot at its end.
+    taken, where others are known beforehand: these are on grey ground; means: over the last times that the words were
+    asked for, of the shape of shares, where their own lines go up and down too often to be followed: these are drawn in
+    their place, with a dot where a bold word's own ends.
     """
-    ahead, smooth = _is_ahead(taken), means is not None
-    inks = {i: colors.kinds[kind] for i, kind in zip(bold, cycle(_INKS), strict=False)}
-    drawn, dash = shares if means is None else means, _DASHES[ahead]
+    drawn, ink = shares if means is None else means, colors.kinds["query"]
     order = [*(i for i in range(len(words)) if i not in bold), *bold]
-    lines = [_draw_word(steps, drawn[:, i], words[i], inks.get(i), colors, dash=dash, mean=smooth) for i in order]
-    if smooth and len(steps):
-        lines += [_draw_own(steps, shares[:, i], ink) for i, ink in inks.items()]
-        lines.append(_draw_ends(int(steps[-1]), shares[-1, list(bold)], list(inks.values())))
+    lines = [_draw_word(steps, drawn[:, i], words[i], i in bold, colors, mean=means is not None) for i in order]
+    if means is not None and len(steps):
+        lines.append(_draw_ends(int(steps[-1]), shares[-1, list(bold)], ink))
     top = min(1.02, 1.08 * float(shares.max(initial=0.05)))
     last = taken if taken is not None else int(steps[-1]) if len(steps) else 0
-    ends = _place_names(shares, list(inks), top, height) if len(steps) else {}
+    ends = _place_names(shares, bold, top, height) if len(steps) else {}
     return make_chart(
         lines,
         height,
@@ -197,20 +187,18 @@ def draw_word_rises(
         top=12,
         shapes=[
             *_mark_ahead(last, total, colors),
-            *(_lead_to_name((float(steps[-1]), float(shares[-1, i])), ends[i], total, inks[i]) for i in ends),
+            *(_lead_to_name((float(steps[-1]), float(shares[-1, i])), ends[i], total, colors) for i in ends),
         ],
-        annotations=[_name_word(words[i], float(shares[-1, i]), ends[i], inks[i]) for i in ends],
+        annotations=[_name_word(words[i], float(shares[-1, i]), ends[i], colors) for i in ends],
         xaxis=set_axis(colors, "step", range=[-0.02 * total, total * _BEYOND], nticks=4, tickangle=0),
         yaxis=set_axis(colors, "P", grid=True, range=[0, top], tickformat=".0%"),
     )
 
 
-def _draw_word(
-    steps: np.ndarray, shares: np.ndarray, word: str, ink: str | None, colors: Palette, *, dash: str, mean: bool
-) -> Spec:
-    """ink: the colour of a word that stands out; dash: of its line; mean: over the last times that it was asked for."""
-    line = {"color": ink, "width": 2.5, "dash": dash} if ink else {"color": colors.faint, "width": 1}
-    mode = "lines+markers" if ink and len(steps) <= MARKED else "lines"
+def _draw_word(steps: np.ndarray, shares: np.ndarray, word: str, bold: bool, colors: Palette, *, mean: bool) -> Spec:
+    """bold: whether the word stands out; mean: over the last times that it was asked for."""
+    line = {"color": colors.kinds["query"], "width": 2.5} if bold else {"color": colors.faint, "width": 1}
+    mode = "lines+markers" if bold and len(steps) <= MARKED else "lines"
     when = "mean up to" if mean else "after"
     return {
         "type": "scatter",
@@ -219,34 +207,20 @@ def _draw_word(
         "mode": mode,
         "line": line,
         "marker": {"size": 4},
-        "opacity": 1.0 if ink else 0.35,
+        "opacity": 1.0 if bold else 0.35,
         "name": word,
         "hovertemplate": Rich(f"{escape(word)} {when} step %{{x}}<br><b>%{{y:.4g}}</b><extra></extra>"),
     }
 
 
-def _draw_own(steps: np.ndarray, shares: np.ndarray, ink: str) -> Spec:
-    """A bold word's own line beside its mean."""
-    line = {"color": ink, "width": 1}
-    return {
-        "type": "scatter",
-        "x": pack(steps),
-        "y": pack(shares),
-        "mode": "lines",
-        "line": line,
-        "opacity": 0.45,
-        "hoverinfo": "skip",
-    }
-
-
-def _draw_ends(step: int, shares: np.ndarray, inks: Sequence[str]) -> Spec:
+def _draw_ends(step: int, shares: np.ndarray, ink: str) -> Spec:
     """A dot for each bold word where its own line ends, which is what its name tells; its mean ends elsewhere."""
     return {
         "type": "scatter",
-        "x": [step] * len(inks),
+        "x": [step] * len(shares),
         "y": pack(shares),
         "mode": "markers",
-        "marker": {"size": 7, "color": list(inks)},
+        "marker": {"size": 7, "color": ink},
         "hoverinfo": "skip",
         "cliponaxis": False,
     }
@@ -263,15 +237,16 @@ def _place_names(shares: np.ndarray, bold: Sequence[int], top: float, height: in
     return {i: place - over for i, place in places.items()}
 
 
-def _lead_to_name(end: tuple[float, float], name: float, total: int, ink: str) -> Spec:
+def _lead_to_name(end: tuple[float, float], name: float, total: int, colors: Palette) -> Spec:
     """Dots from a line's end to its name. end: the step and the probability there; name: how high it stands."""
-    line = {"color": ink, "width": 1, "dash": _DASHES[2]}
+    line = {"color": colors.faint, "width": 1, "dash": _DASHES[2]}
     return {"type": "line", "x0": end[0], "y0": end[1], "x1": total * _BEYOND, "y1": name, "line": line}
 
 
-def _name_word(word: str, share: float, place: float, ink: str) -> Spec:
+def _name_word(word: str, share: float, place: float, colors: Palette) -> Spec:
     told = f"{shorten(word, _LETTERS)} {format_percent(share)}"
-    return write_text(told, 1.0, place, set_font(ink), xref="paper", xanchor="left", yanchor="middle", xshift=4)
+    look = {"xref": "paper", "xanchor": "left", "yanchor": "middle", "xshift": 4}
+    return write_text(told, 1.0, place, set_font(colors.text), **look)
 
 
 def draw_loss_along(
@@ -302,11 +277,19 @@ def draw_loss_along(
         height,
         colors,
         right=12,
-        showlegend=True,
-        legend=set_legend({"size": 12, "color": colors.text}),
+        annotations=[
+            _name("slope = gradient", (0, 0), colors.kinds["key"], colors, xref="paper", yref="paper", xshift=52),
+            *(_name(name, place, colors.text, colors) for name, place in (("old", old), ("new", new))),
+        ],
         xaxis=set_axis(colors, "this weight", grid=True),
         yaxis=set_axis(colors, "J", grid=True),
     )
+
+
+def _name(name: str, place: tuple[float, float], ink: str, colors: Palette, **settings: Any) -> Spec:
+    """A name above a place, and above the chart's lines."""
+    look = {"bgcolor": colors.surface, "borderpad": 1, "yanchor": "bottom", "yshift": 7}
+    return write_text(name, *place, {"size": 12, "color": ink}, **look, **settings)
 
 
 def _bound(values: np.ndarray | float) -> np.ndarray:

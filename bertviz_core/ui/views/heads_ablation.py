@@ -59,7 +59,8 @@ def tell_most_needed(view: View) -> Said:
         return say()
     found = asked.look()
     base = find_base(view)
-    question = "Which head does the answer need most? " if base is view.trace else "Which head is needed most, none zeroed? "
+    asked_of = "does the answer need most" if base is view.trace else "is needed most, none zeroed"
+    question = f"Which head {asked_of}? "
     if found.value is None or not found.whole:
         return say(f"{question}Each is zeroed in turn, and the answer compared")
     name, where = next(iter(find_outcomes(base, view.chosen.token).items()))

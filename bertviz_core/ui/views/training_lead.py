@@ -25,7 +25,7 @@ _LOSS = r"J(\theta) = -\sum_j \log P(\theta)_{x_j, j} \llbracket \hat{x}_j = \ma
 _IS_AHEAD = "On grey ground is still to come: worked out beforehand, it will be the same."
 _SIDES = (9, 11)  # the names of words stand at the right
 _BOLD = 3  # words that stand out
-_MEANS_ARE = f" A line is the mean of up to {OVER} passes, a thin one each pass, a dot the last."
+_MEANS_ARE = f" A line is the mean of up to {OVER} passes, a dot the last one."
 
 
 def show_lead(view: View, run: Run, progress: str = "") -> None:
@@ -82,7 +82,7 @@ def _show_words(view: View, run: Run, total: int) -> None:
     st.markdown("**P of each word when hidden**")
     show_chart(chart, "training-words", "The probability of each word when it alone is hidden, pass by pass")
     asked = f"{len(words)} words, asked before step 1 and after every pass.{tell_unasked(run.training)}"
-    risen = f" Bold: {write_count(len(bold), 'word')} that rose most, without signs." if bold else ""
+    risen = f" Blue: {write_count(len(bold), 'word')} that rose most, without signs." if bold else ""
     st.caption(f"{asked}{risen}{'' if means is None else _MEANS_ARE}")
 
 
