@@ -16,8 +16,8 @@ from bertviz_core.formula.numbers import write_fixed
 from bertviz_core.formula.steps import ATTENTION
 
 ROW, USUAL, LOWEST = 25, 17, 7  # pixels: of a row at most; of one where they are not few; of one at least
-LOW, HIGHEST = 228, 400  # pixels of all rows: as long as these are few; where they are many
-_BELOW, _RIGHT = 30, 44  # pixels below the rows, for the scale; beside them, for the last slanted word
+LOW, HIGHEST = 216, 400  # pixels of all rows: as long as these are few; where they are many
+_BELOW, _RIGHT = 45, 44  # pixels below the rows, for the scale; beside them, for the last slanted word
 _LETTER, _SLANT = 7.3, 0.72  # pixels of a letter; how much of it a slanted word needs in height
 _ACROSS, _APART = 330, 18  # pixels that the columns have at least; from one slanted word to the next
 _WRITTEN, _LEAST = 16, 0.005  # keys whose numbers have room in their cells; the smallest that is written there

@@ -71,7 +71,7 @@ BLOCKS = 64  # on each side of the overview of a long input
 STRONGEST = 5  # keys of each query that has lines, where not all tokens are drawn
 _SQUARE = 360  # pixels: the side of a map of many tokens
 _LOW_ROWS = 6  # keys whose rows a low window shows
-_LINES_PAD = 6  # pixels around the lines and their captions
+_LINES_PAD = 3  # pixels around the lines and their captions
 _SEE = {
     "products": "Dot products of every query and every key",
     "scaled": "Scaled scores: the dot products divided by √{width}",
