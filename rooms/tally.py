@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from edge.spreadsheet import guard_cell
 from rooms.course import Course
 from rooms.plan import NUMBER, Plan, Question
 from rooms.store import Votes
@@ -67,10 +68,6 @@ def _list_lines(plan: Plan, votes: Votes) -> Iterator[tuple[object, ...]]:
         given = {*first, *second} if question.kind == NUMBER else {str(i) for i in range(len(question.answers))}
         for kept in sorted(given, key=float):
             right = "yes" if question.is_right(kept) else "no"
-            named = _guard(question.name(kept))
-            yield place + 1, question.title, question.task, named, right, first.get(kept, 0), second.get(kept, 0)
-
-
-def _guard(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text[:1] in "=+-@\t\r" and not text[1:].replace(".", "").isdigit() else text
+            named = kept if question.kind == NUMBER else guard_cell(question.name(kept))
+            texts = guard_cell(question.title), guard_cell(question.task), named
+            yield place + 1, *texts, right, first.get(kept, 0), second.get(kept, 0)

@@ -14,7 +14,8 @@ from bertviz_core.ui.panels.derived import Values
 from bertviz_core.ui.views import predictions
 from tests.factory import VOCABULARY, random_checkpoint
 
-FORMULAS = ('=HYPERLINK("https://example.org";"x")', "+1", "-1+2", "@SUM(1)", "\t=1", "\r=1", "\n=1", "＝1")
+FORMULAS = ('=HYPERLINK("https://example.org";"x")', "+1", "-1+2", "@SUM(1)", "＝1", "\tx", "\r\nx")
+HIDDEN = {"a;=1": "a;'=1", "a\t+1": "a\t'+1", "\t=1": "'\t'=1", "a\n@x;-y": "a\n'@x;'-y", "a; b-1": "a; b-1"}
 
 
 def read(content):
@@ -32,6 +33,11 @@ def downloads(monkeypatch, module, show, *args):
 @pytest.mark.parametrize("text", FORMULAS, ids=ascii)
 def test_no_text_is_a_formula(text):
     assert read(write_csv([["a,b", text], [-1.5, 2]])) == [["a,b", "'" + text], ["-1.5", "2"]]
+
+
+@pytest.mark.parametrize(("text", "kept"), HIDDEN.items(), ids=map(ascii, HIDDEN))
+def test_no_part_of_a_text_is_a_formula_where_another_separator_is_set(text, kept):
+    assert read(write_csv([["a", text]])) == [["a", kept]]
 
 
 def test_derived_numbers_are_saved_as_numbers_and_names_as_texts(monkeypatch):
