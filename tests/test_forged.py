@@ -1,8 +1,11 @@
 """What comes in the place of a click, but from no component of ours."""
 
+from contextlib import nullcontext
+
 import pytest
 
-from bertviz_core.ui.frame import state
+from bertviz_core.errors import BusyError
+from bertviz_core.ui.frame import resources, state
 from bertviz_core.ui.frame.keys import Key
 from bertviz_core.ui.frame.walked import read_cell
 from bertviz_core.ui.walk import way
@@ -67,3 +70,19 @@ def test_a_story_is_told_of_a_number_of_the_pass_alone(rome, address):
     """The click may come when the drawer has been closed, or of a link that names no number."""
     walked = (read_cell(address),) if address else ()
     assert way.take_story(rome, walked) == walked
+
+
+def test_a_story_takes_a_turn_and_the_drawer_stays_where_there_is_none(rome, monkeypatch):
+    walked, said, turns = (read_cell("embeddings.sum[token=2,hidden=0]"),), [], []
+
+    def take_turn():
+        turns.append(len(turns))
+        if len(turns) == 1:
+            raise BusyError("Many wait")
+        return nullcontext()
+
+    monkeypatch.setattr(resources, "take_turn", take_turn)
+    monkeypatch.setattr(resources.st, "error", lambda text, icon: said.append(text))
+    assert way.take_story(rome, walked) == walked and said == ["Many wait"]
+    assert way.take_story(rome, walked)[0] == walked[0] and len(way.take_story(rome, walked)) > 1
+    assert len(turns) == 2, "what is known already has none"

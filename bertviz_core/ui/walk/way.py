@@ -28,6 +28,7 @@ from bertviz_core.ui.components.loading import load_component
 from bertviz_core.ui.frame import choices, lesson, site, state, url
 from bertviz_core.ui.frame.follow import explain_clicked
 from bertviz_core.ui.frame.keys import KEY_TOKEN, PAIR, TEXT, TRAINED, TRAINING_LOST, Key
+from bertviz_core.ui.frame.resources import tell_if_busy, work_out_once
 from bertviz_core.ui.frame.state import Sent
 from bertviz_core.ui.frame.stepper import name_place
 from bertviz_core.ui.frame.view import View
@@ -181,9 +182,16 @@ def _go_forward(trace: Trace, way: tuple[Where, ...], path: str) -> tuple[Where,
 
 
 def take_story(trace: Trace, way: tuple[Where, ...]) -> tuple[Where, ...]:
-    """The way with the stops of its last number's story; as it is where it does not end at a number of the pass."""
+    """The way with the stops of its last number's story; as it is where it does not end at a number of the pass, and
+    where there is no room for the work."""
     *before, cell = way or ("",)
     if not is_cell(cell, trace):
         return way
+    with tell_if_busy():
+        return (*before, *work_out_once(trace, f"stops from {cell}", lambda: _list_stops(trace, cell)))
+    return way
+
+
+def _list_stops(trace: Trace, cell: Address) -> tuple[Address, ...]:
     told = tell_story(trace, cell)
-    return (*before, *(told[i] for i in choose_stops(trace, told)))
+    return tuple(told[i] for i in choose_stops(trace, told))
