@@ -92,7 +92,8 @@ def show_rows(
     ]
     body += [_offer_more(len(late), 1 + len(columns))] if late else []
     table = table_html.write_table(table_html.write_heads((escape(what), *names)), body)
-    st.html(table_html.write_region(escape(f"Table by {what}"), table, "bv-aligned"))
+    numbered = " bv-numbered" * all(is_numbered(trace, i) for i in tokens)
+    st.html(table_html.write_region(escape(f"Table by {what}"), table, f"bv-aligned{numbered}"))
 
 
 def _offer_more(count: int, columns: int) -> str:

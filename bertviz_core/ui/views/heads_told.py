@@ -101,7 +101,7 @@ def _work_out(
         "with": Part(shares[0], format_percent),
         "without": Part(shares[1], format_percent),
     }
-    pieces = [Piece("with the head", shares[0]), Piece("without it", -shares[1])]
+    pieces = [Piece("with the head", shares[0]), Piece("less without it", -shares[1])]
     return WorkedOut(
         f"Worth of layer {layer}, head {head}",
         ATTENTION,

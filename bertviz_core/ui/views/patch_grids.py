@@ -73,10 +73,10 @@ def _find_most(both: Both, found: Patching) -> Address:
 
 
 def _find_first(both: Both) -> Address:
-    """And before that is known: of the vector that comes in where the two passes first read another token; at the token
+    """And before that is known: of the vector halfway up where the two passes first read another token; at the token
     that is measured, where they read the same ones."""
-    token = next((i for i, _ in both.differing), both.target.token)
-    return find_number(both.target.trace, OF_RESIDUAL, 0, token)
+    token, trace = next((i for i, _ in both.differing), both.target.token), both.target.trace
+    return find_number(trace, OF_RESIDUAL, len(list_paths(trace, OF_RESIDUAL)) // 2, token)
 
 
 def _cancel(both: Both) -> None:
@@ -144,7 +144,14 @@ def _show_layers(view: View, both: Both, known: Patching, end: float, found: Fou
                     f"{_TITLES[grid]}, {says}",
                 )
         if told and not found.over:
-            st.button("Cancel", key="patch-cancel", type="tertiary", on_click=_cancel, args=(both,))
+            st.button(
+                "Stop the patches",
+                key="patch-cancel",
+                icon=":material/stop_circle:",
+                type="tertiary",
+                on_click=_cancel,
+                args=(both,),
+            )
         with tools:
             _show_values(trace, known)
 

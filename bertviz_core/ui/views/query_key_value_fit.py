@@ -127,10 +127,14 @@ def _note_fit(view: View, shown: list[int], terms: np.ndarray, parts: Angles) ->
     after = f" after {view.outcome.yours}" if view.outcome.half else ""
     st.caption(
         f"{tell_ghosts(*_read_ghosts(view))}Best fit first{after}; choose a key to compare with that one. "
-        f"The query's length is {format_number(parts.query_norm)}. Products are coloured from "
-        f"{format_number(-end)} to {format_number(end)}."
+        f"The query's length is {format_number(parts.query_norm)}. {_tell_scale(end)}"
         + (f" Shown: {len(shown)} of {total} keys." if len(shown) < total else "")
     )
+
+
+def _tell_scale(end: float) -> str:
+    ends = f"Products are coloured from {format_number(-end)} to {format_number(end)}."
+    return ends if end else "All products here are 0."
 
 
 def _tell_weighing(view: View) -> str:
