@@ -10,6 +10,7 @@ from bertviz_core.analysis import openings
 from bertviz_core.analysis.parts import take_apart
 from bertviz_core.formula.numbers import format_number, format_short
 from bertviz_core.ui.frame import overflow, shell
+from bertviz_core.ui.frame.site import PAGES
 from bertviz_core.ui.frame.walked import write_walk
 from bertviz_core.ui.walk import drawer
 from tests.test_explain import random_cell, scale
@@ -111,6 +112,27 @@ def test_a_page_explains_its_own_number_until_another_one_is_clicked(rome):
     found = openings.open_head(rome, 8)
     cell = f"encoder.layer.{found.layer}.attention.self.probs[head={found.head},query=8,key={found.key}]"
     assert f">{cell}<" in text
+
+
+PLACEHOLDER = re.compile(r"\{\w*\}|\*\*")  # of a sentence that was not filled in, and of Markdown that was not read
+
+
+def list_texts(at):
+    """What is read on a page: HTML and Markdown without tags, formulas and marks of bold."""
+    tags = re.compile(r"<style>.*?</style>|<(math|svg)\b.*?</\1>|<[^>]*>", re.S)
+    written = [element.value for kind in (at.caption, at.markdown, at.info, at.error) for element in kind]
+    plain = [re.sub(r"\*\*(.+?)\*\*", r"\1", re.sub(r"\$.*?\$", "", each, flags=re.S)) for each in written]
+    return [tags.sub(" ", each) for each in (*(element.proto.body for element in at.get("html")), *plain)]
+
+
+@pytest.mark.parametrize("changes", ["", f"{LAYER}.attention.self.probs[head=0]:0"], ids=["as it is", "changed"])
+@pytest.mark.parametrize("name", [info.name for info in PAGES])
+def test_no_page_shows_words_of_a_template(name, changes):
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.query_params["changes"] = changes
+    text = opened(at, "", "" if name == PAGES[0].name else name)
+    assert "bv-" in text
+    assert [each for each in list_texts(at) if PLACEHOLDER.search(each)] == []
 
 
 def test_a_number_that_was_clicked_is_not_the_pages_own(page):

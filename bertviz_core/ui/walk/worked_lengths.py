@@ -92,8 +92,8 @@ def _work_out_taken(trace: Trace, weight: Address) -> WorkedOut:
         "layer": Part(layer),
     }
     shares = bool(are_shares(trace[weight.without(KEY.name)]).all())
-    gives = "**{share}** of its attention" if shares else "the weight **{share}**"
-    form = f"In head {{head}} of layer {{layer}}, {{asks}} gives {{gives}} {gives}, and the value of {{gives}} is "
+    given = "**{share}** of its attention" if shares else "the weight **{share}**"
+    form = f"In head {{head}} of layer {{layer}}, {{asks}} gives {{gives}} {given}, and the value of {{gives}} is "
     form += "{length} long."
     a = rf"\htmlClass{{bv-of-{ATTENTION}}}{{A}}_{{{at['query']},{at['key']}}}"
     v = rf"\htmlClass{{bv-of-{VALUE}}}{{V}}_{{{at['key']}}}"
