@@ -2,6 +2,7 @@
 
 import random
 import re
+from html import escape, unescape
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -125,14 +126,38 @@ def list_texts(at):
     return [tags.sub(" ", each) for each in (*(element.proto.body for element in at.get("html")), *plain)]
 
 
-@pytest.mark.parametrize("changes", ["", f"{LAYER}.attention.self.probs[head=0]:0"], ids=["as it is", "changed"])
-@pytest.mark.parametrize("name", [info.name for info in PAGES])
-def test_no_page_shows_words_of_a_template(name, changes):
+def open_app(changes):
     at = AppTest.from_file(APP, default_timeout=60)
     at.query_params["changes"] = changes
+    return at
+
+
+CHANGES = pytest.mark.parametrize(
+    "changes", ["", f"{LAYER}.attention.self.probs[head=0]:0"], ids=["as it is", "changed"]
+)
+
+
+@CHANGES
+@pytest.mark.parametrize("name", [info.name for info in PAGES])
+def test_no_page_shows_words_of_a_template(name, changes):
+    at = open_app(changes)
     text = opened(at, "", "" if name == PAGES[0].name else name)
     assert "bv-" in text
     assert [each for each in list_texts(at) if PLACEHOLDER.search(each)] == []
+
+
+@pytest.mark.slow
+@CHANGES
+@pytest.mark.parametrize("name", [info.name for info in PAGES])
+def test_a_number_of_every_kind_on_a_page_opens_in_words(name, changes):
+    here = "" if name == PAGES[0].name else name
+    start = opened(open_app(changes), "", here)
+    cells = map(unescape, re.findall(r'data-cell="([^"]+)"', start))
+    kinds = {re.sub(r"\d+", "0", cell): cell for cell in cells if "{" not in cell}
+    for cell in kinds.values():
+        at = open_app(changes)
+        assert f">{escape(cell)}<" in opened(at, cell, here), cell
+        assert [each for each in list_texts(at) if PLACEHOLDER.search(each)] == [], cell
 
 
 def test_a_number_that_was_clicked_is_not_the_pages_own(page):
