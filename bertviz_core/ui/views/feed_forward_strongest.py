@@ -54,10 +54,13 @@ def measure(view: View) -> Neurons:
 
 def show_strongest(view: View) -> None:
     """The neurons that write the longest vectors, longest first, with what the answer is without each."""
-    output, top = Address.in_layer(view.chosen.layer, "output.dense"), measure(view).strongest(SHOWN)
+    output, neurons = Address.in_layer(view.chosen.layer, "output.dense"), measure(view)
+    top = neurons.strongest(SHOWN)
     answer = next(iter(find_outcomes(view.guide.trace, view.chosen.token).items()), None)
     after = f" after {view.outcome.yours}" if view.outcome.compared else ""
     see, says = f"The {len(top)} that write most", f"their vectors, longest first{after}"
+    if not neurons.lengths.any():
+        see, says = "None writes anything", f"the first {len(top)}: vectors of 0{after}"
     heading = Heading(
         see, f"{says}; and the answer without each" if answer else says, _write_written(view), "of neuron j"
     )
