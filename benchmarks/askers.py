@@ -96,6 +96,24 @@ async def match_alike(stranger: Stranger) -> None:
     await stranger.together([partial(match, number) for number in range(20)])
 
 
+async def tell_stories(stranger: Stranger) -> None:
+    """Have the story of one number after another told, of a sentence of 505 words each, in 20 sessions."""
+
+    async def tell(number: int) -> None:
+        cookies = {"bertviz_visitor": secrets.token_hex(16)}
+        line, talk = await dial(stranger.url, cookies, ELSEWHERE), Conversation()
+        try:
+            await stranger.ask(line, talk, talk.open("attention", urlencode({"text": stranger.write(_LONG)})))
+            for turn in count(number):
+                cell = f"encoder.layer.5.output.LayerNorm[token={1 + turn % _LONG},hidden={7 * turn % 384}]"
+                await stranger.ask(line, talk, talk.click("cell", cell))
+                await stranger.ask(line, talk, talk.click("story", "yes"))
+        finally:
+            line.transport.abort()
+
+    await stranger.together([partial(tell, 100 * number) for number in range(20)])
+
+
 async def listen_to_class(stranger: Stranger) -> None:
     """Start a class, listen to it on 700 connections that read nothing, go on and back in it without a pause, and try
     codes and come in as phones with cookies that are made up."""

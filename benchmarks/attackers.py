@@ -22,7 +22,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
 
-from askers import ask_changes, ask_methods, listen_to_class, match_alike
+from askers import ask_changes, ask_methods, listen_to_class, match_alike, tell_stories
 from flooders import begin_to_ask, churn
 from hostile import copy_checkpoint, damage, draw_query, draw_text
 from lines import dial
@@ -243,7 +243,7 @@ ATTACKS = {
     "sockets": Attack(crowd_alike), "no-cookies": Attack(crowd_without), "odd-urls": Attack(wander_oddly),
     "reloads": Attack(reload), "methods": Attack(ask_methods), "changes": Attack(ask_changes),
     "churn": Attack(churn), "heads-begun": Attack(begin_to_ask), "matching": Attack(match_alike),
-    "class": Attack(listen_to_class), "kill-worker": Attack(kill_workers),
+    "stories": Attack(tell_stories), "class": Attack(listen_to_class), "kill-worker": Attack(kill_workers),
     "kill-replica": Attack(kill_replica, servers=("deploy",), deadly=True),
     "checkpoints": Attack(load_bad, servers=("run",), open=True),
 }  # fmt: skip
