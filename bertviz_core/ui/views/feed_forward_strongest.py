@@ -60,7 +60,7 @@ def show_strongest(view: View) -> None:
     after = f" after {view.outcome.yours}" if view.outcome.compared else ""
     see, says = f"The {len(top)} that write most", f"their vectors, longest first{after}"
     if not neurons.lengths.any():
-        see, says = "None writes anything", f"the first {len(top)}: vectors of 0{after}"
+        see, says = "None writes anything", f"{len(top)} of them: vectors of 0{after}"
     heading = Heading(
         see, f"{says}; and the answer without each" if answer else says, _write_written(view), "of neuron j"
     )
