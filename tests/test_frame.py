@@ -52,13 +52,14 @@ def test_the_sentence_is_edited_over_the_bar_and_an_example_is_a_card(app):
     with app.rerun():
         app.page.get_by_role("button", name="Run").click()
     app.sentence.wait_for(state="hidden")
+    app.page.wait_for_url(re.compile("[?&]text=The"))  # the part that was pressed has a run of its own before
     assert app.query["text"] == "The cat sat."
     app.page.get_by_role("button", name="Edit the sentence", exact=True).click()
     cards = app.page.locator(".st-key-examples").get_by_role("button")
     expect(cards).to_have_count(len(EXAMPLES))
     with app.rerun():
         cards.filter(has_text=PAIR.pair).click()
-    app.page.wait_for_url(re.compile("[?&]pair="))  # the part of the page that was pressed has a run of its own before
+    app.page.wait_for_url(re.compile("[?&]pair="))
     assert (app.query["text"], app.query["pair"]) == (PAIR.text, PAIR.pair)
 
 
