@@ -54,7 +54,7 @@ function splitStops(stops) {
 function drawBand(band, data, buttons) {
   const shown = buttons.slice(band.first, band.end);
   const made = makeElement("div", "band", ...band.lanes.map((lane) => drawLane(data.lanes[lane], lane, "lane")), drawLinks(band, data.stops));
-  band.lanes.forEach((lane, row) => { /** @type {HTMLElement} */ (made.children[row]).style.top = `${height(row)}px`; });
+  for (const row of band.lanes.keys()) /** @type {HTMLElement} */ (made.children[row]).style.top = `${height(row)}px`;
   shown.forEach((button, i) => {
     button.style.left = left((i + 0.5) / band.size);
     button.style.top = `${findHeight(band, data.stops[band.first + i])}px`;
